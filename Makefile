@@ -1,0 +1,68 @@
+# The everyday commands. Everything here is a thin call of cmake, ctest or a script in
+# tools/; the builds themselves are described in CMakePresets.json.
+
+PRESETS      := dev release asan ubsan tsan lto clang arm64
+TEST_PRESETS ?= dev asan tsan
+VOLE_JOBS    ?= $(shell nproc)
+CTEST_ARGS   ?=
+
+# Our own sources. Vendored or generated code would not be in these folders.
+SOURCES = $(shell find src include tests bench examples \
+            -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
+
+export VOLE_JOBS
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run test bench format check-format tidy clean setup \
+        $(PRESETS:%=build-%) $(PRESETS:%=test-%)
+
+help:  ## This list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
+	  awk -F '|' '{ printf "%-20s%s\n", $$1, $$2 }'
+	@echo "  make build-<preset>, test-<preset>: one of $(PRESETS)"
+
+run: setup  ## The tour: a program that shows what vole does
+	@cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --build --preset release --parallel $(VOLE_JOBS) --target example_tour
+	build/release/examples/tour
+
+test: setup-test $(TEST_PRESETS:%=build-%)  ## Everything under dev, asan and tsan, one summary
+	@tools/test_presets.sh $(TEST_PRESETS) -- $(CTEST_ARGS)
+
+bench: setup-bench build-release  ## Ours against the peers
+	python3 bench/run.py
+
+format:  ## Lay out the sources with clang-format
+	@tools/setup.sh lint
+	clang-format -i $(SOURCES)
+
+check-format:  ## Say what `make format` would change
+	@tools/setup.sh lint
+	clang-format --dry-run --Werror $(SOURCES)
+
+tidy: setup-test  ## clang-tidy over src/
+	@tools/setup.sh lint
+	@cmake --preset clang -DVOLE_CCACHE=OFF >/dev/null
+	find src -name '*.cc' ! -name '*_test.cc' ! -path 'src/arch/arm64/*' -print0 | \
+	  xargs -0 -n 1 -P $(VOLE_JOBS) clang-tidy -p build/clang --quiet
+
+clean:  ## Remove every build
+	rm -rf build
+
+setup:  ## Install what is missing
+	@tools/setup.sh build
+
+# What only some builds need.
+.PHONY: setup-test setup-bench setup-arm64
+setup-test setup-bench setup-arm64: setup-%: setup
+	@tools/setup.sh $*
+build-clang build-tsan: setup-test
+build-arm64: setup-arm64
+
+$(PRESETS:%=build-%): build-%: setup
+	@cmake --preset $* --log-level=WARNING >/dev/null
+	@echo "building $*"
+	@cmake --build --preset $* --parallel $(VOLE_JOBS)
+
+$(PRESETS:%=test-%): test-%: build-%
+	@tools/test_presets.sh $* -- $(CTEST_ARGS)

@@ -1,0 +1,129 @@
+// The work of bench/README.md on vole: `vole_bench NAME [N]` prints "NAME value unit".
+//
+// Law    the same work as bench/go/main.go, line for line where C++ allows it; the clock
+//        runs inside vole::run, so starting and stopping the runtime is not counted.
+// Exit   0; 1: a wrong result; 2: an unknown NAME or a bad N.
+#include <vole/vole.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <string_view>
+#include <system_error>
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+class stopwatch {
+ public:
+  double ns() const {
+    return std::chrono::duration<double, std::nano>(clock::now() - start_).count();
+  }
+  double ms() const { return ns() / 1e6; }
+
+ private:
+  clock::time_point start_ = clock::now();
+};
+
+void report(const char* name, double value, const char* unit) {
+  std::printf("%s %.2f %s\n", name, value, unit);
+}
+
+// Every benchmark takes N and returns the program's exit status.
+
+int spawn_join(int n) {
+  vole::wait_group wg;
+  const stopwatch watch;
+  wg.add(n);
+  for (int i = 0; i < n; ++i) vole::go([&wg] { wg.done(); });
+  wg.wait();
+  report("spawn_join", watch.ns() / n, "ns/op");
+  return 0;
+}
+
+// `goroutines` of them yield n times in all.
+double yields(int n, int goroutines) {
+  vole::wait_group wg;
+  const stopwatch watch;
+  wg.add(goroutines);
+  for (int k = 0; k < goroutines; ++k)
+    vole::go([&wg, turns = n / goroutines] {
+      for (int i = 0; i < turns; ++i) vole::yield();
+      wg.done();
+    });
+  wg.wait();
+  return watch.ns() / n;
+}
+
+int yield2(int n) {
+  report("yield", yields(n, 2), "ns/op");
+  return 0;
+}
+
+int yield1k(int n) {
+  report("yield1k", yields(n, 1000), "ns/op");
+  return 0;
+}
+
+long fib_of(int n) {
+  if (n < 2) return n;
+  long a = 0;
+  vole::wait_group wg;
+  wg.add(1);
+  vole::go([&a, &wg, n] {
+    a = fib_of(n - 1);
+    wg.done();
+  });
+  const long b = fib_of(n - 2);
+  wg.wait();
+  return a + b;
+}
+
+int fib(int n) {
+  const stopwatch watch;
+  const long r = fib_of(n);
+  report("fib", watch.ms(), "ms");
+  if (n != 27 || r == 196418) return 0;
+  std::fprintf(stderr, "vole_bench: fib(27) gave %ld\n", r);
+  return 1;
+}
+
+struct benchmark {
+  std::string_view name;
+  int (*run)(int n);
+  int default_n;
+};
+
+constexpr benchmark kBenchmarks[] = {
+    {"spawn_join", spawn_join, 1'000'000},
+    {"yield", yield2, 5'000'000},
+    {"yield1k", yield1k, 5'000'000},
+    {"fib", fib, 27},
+};
+
+int usage(const char* complaint, const char* word) {
+  std::fprintf(stderr, "vole_bench: %s%s\nusage: vole_bench NAME [N]; names:", complaint, word);
+  for (const benchmark& b : kBenchmarks) std::fprintf(stderr, " %s", b.name.data());
+  std::fputc('\n', stderr);
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return usage("no name", "");
+  const std::string_view name = argv[1];
+  for (const benchmark& b : kBenchmarks) {
+    if (b.name != name) continue;
+    int n = b.default_n;
+    if (argc > 2) {
+      const std::string_view word = argv[2];
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
+      if (error != std::errc{} || end != word.data() + word.size() || n < 1)
+        return usage("bad N: ", argv[2]);
+    }
+    return vole::run([&b, n] { return b.run(n); });
+  }
+  return usage("unknown name: ", argv[1]);
+}

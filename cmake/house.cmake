@@ -1,0 +1,53 @@
+# The tests of the house itself: its plan, its locks, its documents, its front door.
+# They do not depend on how the code is built, so one plain build runs them.
+
+set(vole_house_default ON)
+if(VOLE_SANITIZE OR CMAKE_CROSSCOMPILING)
+  set(vole_house_default OFF)
+endif()
+option(VOLE_HOUSE_TESTS "Run the checks in tools/ as tests" ${vole_house_default})
+if(NOT VOLE_HOUSE_TESTS)
+  return()
+endif()
+
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+# vole_add_check(<name> <script> <arguments...>)
+function(vole_add_check name script)
+  add_test(NAME ${VOLE_TEST_PREFIX}${name}
+    COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/tools/${script} ${ARGN})
+  vole_describe_test(${name} house)
+endfunction()
+
+vole_add_check(house_layers check_layers.py --root ${PROJECT_SOURCE_DIR})
+vole_add_check(house_locks check_locks.py --root ${PROJECT_SOURCE_DIR})
+vole_add_check(house_mechanisms check_mechanisms.py --root ${PROJECT_SOURCE_DIR})
+vole_add_check(house_checks checks_test.py)
+
+# How a user's file is compiled against the library as it stands in this build.
+set(vole_user_compile ${CMAKE_CXX_COMPILER} -std=c++20 -Wall -Wextra
+  -I${PROJECT_SOURCE_DIR}/include)
+set(vole_user_link $<TARGET_FILE:vole> -Wl,-rpath,$<TARGET_FILE_DIR:vole> -pthread)
+if(CMAKE_DL_LIBS)
+  list(APPEND vole_user_link -l${CMAKE_DL_LIBS})
+endif()
+
+vole_add_check(house_documents doc_examples.py --root ${PROJECT_SOURCE_DIR}
+  --compile ${vole_user_compile} --link ${vole_user_link})
+
+# Each file of tests/compile_fail is refused with the words of its first line. The control
+# shows that it is the file which is refused, not the flags.
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/compile_fail/*.cc)
+if(sources)
+  vole_add_check(compile_fail_control compile_fail.py --control --compile ${vole_user_compile})
+endif()
+foreach(source IN LISTS sources)
+  get_filename_component(name ${source} NAME_WE)
+  vole_add_check(compile_fail_${name} compile_fail.py ${source} --compile ${vole_user_compile})
+endforeach()
+
+# A user's project, by find_package and by pkg-config, against an installed copy.
+if(VOLE_INSTALL AND EXISTS ${PROJECT_SOURCE_DIR}/include/vole/vole.h)
+  vole_add_check(house_install check_install.py
+    --build ${PROJECT_BINARY_DIR} --cmake ${CMAKE_COMMAND} --compiler ${CMAKE_CXX_COMPILER})
+endif()

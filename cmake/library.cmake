@@ -1,0 +1,35 @@
+# The library: every room of src/, and of the ports only the one for this processor.
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  set(VOLE_ARCH amd64)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(VOLE_ARCH arm64)
+else()
+  message(FATAL_ERROR "vole has no port to ${CMAKE_SYSTEM_PROCESSOR}: see src/arch")
+endif()
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  message(FATAL_ERROR "vole has no port to ${CMAKE_SYSTEM_NAME}: see src/os")
+endif()
+
+set(vole_sources)
+foreach(room IN ITEMS base os os/linux arch arch/${VOLE_ARCH} stack gmp queue sched sync api)
+  file(GLOB found CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/src/${room}/*.cc ${PROJECT_SOURCE_DIR}/src/${room}/*.S)
+  list(APPEND vole_sources ${found})
+endforeach()
+list(FILTER vole_sources EXCLUDE REGEX "_test\\.cc$")
+
+add_library(vole ${vole_sources})
+add_library(vole::vole ALIAS vole)
+set_target_properties(vole PROPERTIES
+  POSITION_INDEPENDENT_CODE ON
+  LINKER_LANGUAGE CXX
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+target_include_directories(vole PUBLIC
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(vole PUBLIC Threads::Threads PRIVATE ${CMAKE_DL_LIBS})
+vole_own_code(vole)
+vole_sees_rooms(vole)
+vole_sanitize(vole)

@@ -1,0 +1,42 @@
+# Compiler settings, as functions on a target.
+
+# vole_own_code(<target>): the language, and the warnings we hold ourselves to.
+function(vole_own_code target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wold-style-cast)
+  if(VOLE_WERROR)
+    list(APPEND warnings -Werror)
+  endif()
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CXX>:${warnings};-fno-omit-frame-pointer>")
+endfunction()
+
+# vole_sees_rooms(<target>): may include the rooms of src/. Such code must agree with the
+# library on VOLE_CHECKED, which changes what the headers there contain.
+function(vole_sees_rooms target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  if(VOLE_CHECKED)
+    target_compile_definitions(${target} PRIVATE VOLE_CHECKED=1)
+  endif()
+endfunction()
+
+# vole_sanitize(<target>): VOLE_SANITIZE, for the target and for all that link it.
+function(vole_sanitize target)
+  if(NOT VOLE_SANITIZE)
+    return()
+  endif()
+  set(flags -fsanitize=${VOLE_SANITIZE})
+  if(VOLE_SANITIZE MATCHES "undefined")
+    list(APPEND flags -fno-sanitize-recover=all)
+  endif()
+  target_compile_options(${target} PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
+  target_link_options(${target} PUBLIC ${flags})
+  # The assembler sees these two as well.
+  if(VOLE_SANITIZE MATCHES "address")
+    target_compile_definitions(${target} PUBLIC VOLE_SANITIZE_ADDRESS=1)
+  endif()
+  if(VOLE_SANITIZE MATCHES "thread")
+    target_compile_definitions(${target} PUBLIC VOLE_SANITIZE_THREAD=1)
+  endif()
+endfunction()

@@ -1,0 +1,168 @@
+// What a spawned goroutine and its join_handle share. Not for users.
+#pragma once
+
+#include <cxxabi.h>
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <vole/sync.h>
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+enum class outcome : unsigned char { pending, value, exception, exited, canceled };
+
+[[noreturn]] void throw_nothing_to_join();
+[[noreturn]] void throw_no_result(outcome why);
+
+// Two references: the goroutine's and the handle's. The last one deletes.
+class join_base {
+ public:
+  join_base(const join_base&) = delete;
+  join_base& operator=(const join_base&) = delete;
+  virtual ~join_base() = default;
+
+  void wait() noexcept { finished_.wait(); }
+  bool failed() const noexcept { return outcome_ == outcome::exception; }
+  [[noreturn]] void rethrow() { std::rethrow_exception(std::move(error_)); }
+  void drop() noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+ protected:
+  join_base() noexcept { finished_.add(1); }
+
+  void finish(outcome o) noexcept {
+    outcome_ = o;
+    finished_.done();
+    drop();
+  }
+
+  outcome outcome_ = outcome::pending;
+  std::exception_ptr error_;
+
+ private:
+  wait_group finished_;
+  std::atomic<int> references_{2};
+};
+
+template <class R>
+class join_state : public join_base {
+ public:
+  R collect() {
+    this->wait();
+    if (this->outcome_ == outcome::exception) this->rethrow();
+    if (this->outcome_ != outcome::value) throw_no_result(this->outcome_);
+    if constexpr (std::is_reference_v<R>) {
+      return static_cast<R>(*value_);
+    } else if constexpr (!std::is_void_v<R>) {
+      return std::move(*value_);
+    }
+  }
+
+ protected:
+  using slot = std::conditional_t<
+      std::is_void_v<R>, char,
+      std::conditional_t<std::is_reference_v<R>, std::remove_reference_t<R>*, std::optional<R>>>;
+  slot value_{};
+};
+
+template <class R>
+struct join_reference {
+  explicit join_reference(join_state<R>* s) noexcept : state(s) {}
+  join_reference(const join_reference&) = delete;
+  ~join_reference() { state->drop(); }
+  join_state<R>* state;
+};
+
+template <class R, class... Parts>
+class joinable_task final : public join_state<R> {
+ public:
+  template <class... From>
+  explicit joinable_task(From&&... from) : parts_(std::in_place, std::forward<From>(from)...) {}
+
+  static void invoke(void* callable) {
+    auto* const self = *static_cast<joinable_task**>(callable);
+    self->finish(self->run());
+  }
+  // The runtime ended first. How far the goroutine got nobody knows: nothing is destroyed.
+  static void abandon(void* callable) noexcept {
+    auto* const self = *static_cast<joinable_task**>(callable);
+    self->parts_.forget();
+    self->finish(outcome::canceled);
+  }
+  // It could not be started.
+  static void discard(joinable_task* self) noexcept {
+    self->finish(outcome::canceled);
+    self->drop();
+  }
+
+ private:
+  // The callable may be destroyed or not when the runtime ends; an optional that can forget.
+  class parts {
+   public:
+    template <class... From>
+    explicit parts(std::in_place_t, From&&... from) : pack_(std::forward<From>(from)...) {}
+    ~parts() { reset(); }
+    parts(const parts&) = delete;
+    parts& operator=(const parts&) = delete;
+    void reset() noexcept {
+      if (alive_) std::destroy_at(&pack_);
+      alive_ = false;
+    }
+    void forget() noexcept { alive_ = false; }
+    std::tuple<Parts...>& operator*() noexcept { return pack_; }
+
+   private:
+    union {
+      std::tuple<Parts...> pack_;
+    };
+    bool alive_ = true;
+  };
+
+  outcome run() {
+    struct clear {
+      parts& p;
+      ~clear() { p.reset(); }
+    };
+    try {
+      const clear at_the_end{parts_};
+      call();
+      return outcome::value;
+    } catch (abi::__forced_unwind&) {
+      this->finish(outcome::exited);
+      throw;
+    } catch (...) {
+      this->error_ = std::current_exception();
+      return outcome::exception;
+    }
+  }
+
+  void call() {
+    auto invoke_parts = [](auto& fn, auto&... args) -> R {
+      return std::invoke(std::move(fn), std::move(args)...);
+    };
+    if constexpr (std::is_void_v<R>) {
+      std::apply(invoke_parts, *parts_);
+    } else if constexpr (std::is_reference_v<R>) {
+      R result = std::apply(invoke_parts, *parts_);
+      this->value_ = &result;
+    } else {
+      this->value_.emplace(std::apply(invoke_parts, *parts_));
+    }
+  }
+
+  parts parts_;
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,48 @@
+// run()'s frame: what the main goroutine leaves for the thread that waits. Not for users.
+#pragma once
+
+#include <cxxabi.h>
+
+#include <exception>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+// Starts the runtime, calls body(arg) on the main goroutine, waits until it returns, stops the
+// runtime. Throws std::logic_error where run() may not be called.
+void run_main(void (*body)(void*), void* arg);
+
+template <class F>
+int run_with(F&& main_fn) {
+  struct frame {
+    F& fn;
+    int result = 0;
+    std::exception_ptr error;
+  } f{main_fn, 0, nullptr};
+  run_main(
+      [](void* arg) {
+        auto& mine = *static_cast<frame*>(arg);
+        try {
+          if constexpr (std::is_void_v<std::invoke_result_t<F>>) {
+            std::invoke(std::forward<F>(mine.fn));
+          } else {
+            mine.result = static_cast<int>(std::invoke(std::forward<F>(mine.fn)));
+          }
+        } catch (abi::__forced_unwind&) {
+          throw;  // exit_goroutine(): the others go on
+        } catch (...) {
+          mine.error = std::current_exception();
+        }
+      },
+      &f);
+  if (f.error) std::rethrow_exception(std::move(f.error));
+  return f.result;
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

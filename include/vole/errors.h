@@ -1,0 +1,23 @@
+// Errors of vole's own, as std::error_code of category "vole".
+#pragma once
+
+#include <system_error>
+
+namespace vole {
+inline namespace v0 {
+
+enum class errc {
+  closed = 1,
+  deadline_exceeded,  // == std::errc::timed_out
+  canceled,           // == std::errc::operation_canceled
+  goroutine_exited,   // the goroutine called exit_goroutine() and has no result
+};
+
+const std::error_category& error_category() noexcept;
+std::error_code make_error_code(errc e) noexcept;
+
+}  // namespace v0
+}  // namespace vole
+
+template <>
+struct std::is_error_code_enum<vole::errc> : std::true_type {};

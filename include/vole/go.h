@@ -1,0 +1,126 @@
+// Goroutines: run, go, spawn, yield, exit_goroutine.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include <vole/detail/join.h>
+#include <vole/detail/run.h>
+#include <vole/detail/spawn.h>
+
+namespace vole {
+inline namespace v0 {
+
+struct go_options {
+  const char* name = nullptr;    // shown in dumps; copied, cut to 55 characters
+  std::size_t stack_size = 0;    // bytes; 0: the default (256 KiB, or VOLE_STACK_SIZE)
+};
+
+namespace detail {
+template <class F, class... Args>
+concept startable = !std::same_as<std::remove_cvref_t<F>, go_options> &&
+                    std::invocable<std::decay_t<F>, std::decay_t<Args>...>;
+}
+
+// Runs main_fn as the main goroutine and returns its int (void: 0). When it returns the runtime
+// stops: goroutines still alive are abandoned, as in Go, and their memory is released without
+// running destructors. An exception that leaves main_fn is rethrown here.
+// On a goroutine, or while another thread is in run(): std::logic_error.
+template <class F>
+  requires std::invocable<F>
+int run(F&& main_fn) {
+  return detail::run_with(std::forward<F>(main_fn));
+}
+
+// A new goroutine, from any thread. Function and arguments are copied or moved, as by std::thread.
+// Starts the runtime if none runs. An exception that leaves fn ends the program.
+template <class F, class... Args>
+  requires detail::startable<F, Args...>
+[[gnu::always_inline]] inline void go(F&& fn, Args&&... args) {
+  detail::start_goroutine(nullptr, 0, std::forward<F>(fn), std::forward<Args>(args)...);
+}
+template <class F, class... Args>
+  requires detail::startable<F, Args...>
+[[gnu::always_inline]] inline void go(const go_options& options, F&& fn, Args&&... args) {
+  detail::start_goroutine(options.name, options.stack_size, std::forward<F>(fn),
+                          std::forward<Args>(args)...);
+}
+
+// The other end of a spawned goroutine. Movable. Destroyed unjoined it joins; an exception that
+// nobody collected is then a panic, unless the stack is already unwinding.
+template <class R>
+class [[nodiscard]] join_handle {
+ public:
+  join_handle() noexcept = default;
+  explicit join_handle(detail::join_state<R>* state) noexcept : state_(state) {}  // spawn's
+  join_handle(join_handle&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  join_handle& operator=(join_handle&& other) noexcept {
+    if (this != &other) {
+      give_up();
+      state_ = std::exchange(other.state_, nullptr);
+    }
+    return *this;
+  }
+  ~join_handle() { give_up(); }
+
+  bool joinable() const noexcept { return state_ != nullptr; }
+
+  // Waits, then gives the result or rethrows; once. errc::goroutine_exited if it called
+  // exit_goroutine(), errc::canceled if the runtime stopped first. std::logic_error if there is
+  // nothing to join.
+  R join() {
+    if (state_ == nullptr) detail::throw_nothing_to_join();
+    const detail::join_reference<R> held(std::exchange(state_, nullptr));
+    return held.state->collect();
+  }
+
+  void detach() noexcept {
+    if (state_ != nullptr) std::exchange(state_, nullptr)->drop();
+  }
+
+ private:
+  void give_up() noexcept {
+    if (state_ == nullptr) return;
+    const detail::join_reference<R> held(std::exchange(state_, nullptr));
+    held.state->wait();
+    if (held.state->failed() && std::uncaught_exceptions() == 0) held.state->rethrow();
+  }
+
+  detail::join_state<R>* state_ = nullptr;
+};
+
+template <class F, class... Args>
+  requires detail::startable<F, Args...>
+[[nodiscard, gnu::always_inline]] inline auto spawn(const go_options& options, F&& fn,
+                                                    Args&&... args) {
+  using result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
+  using task = detail::joinable_task<result, std::decay_t<F>, std::decay_t<Args>...>;
+  auto* const made = new task(std::forward<F>(fn), std::forward<Args>(args)...);
+  try {
+    detail::spawn_bytes({&task::invoke, &task::abandon, options.name, options.stack_size}, &made,
+                        sizeof(made));
+  } catch (...) {
+    task::discard(made);
+    throw;
+  }
+  return join_handle<result>(made);
+}
+template <class F, class... Args>
+  requires detail::startable<F, Args...>
+[[nodiscard, gnu::always_inline]] inline auto spawn(F&& fn, Args&&... args) {
+  return spawn(go_options{}, std::forward<F>(fn), std::forward<Args>(args)...);
+}
+
+// Lets others run (Go's Gosched). On a plain thread: sched_yield.
+void yield() noexcept;
+
+// Ends this goroutine (Go's Goexit): unwinds its stack, destructors run. catch (...) must rethrow.
+// On a plain thread: std::logic_error.
+[[noreturn]] void exit_goroutine();
+
+}  // namespace v0
+}  // namespace vole

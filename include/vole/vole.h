@@ -1,0 +1,8 @@
+// All of vole. Or include one header per concept.
+#pragma once
+
+#include <vole/errors.h>
+#include <vole/go.h>
+#include <vole/runtime.h>
+#include <vole/sync.h>
+#include <vole/version.h>

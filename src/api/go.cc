@@ -1,0 +1,89 @@
+// include/vole/go.h: from the public names to the rooms.
+
+#include <vole/go.h>
+
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include <vole/errors.h>
+
+#include "base/note.h"
+#include "os/os.h"
+#include "sched/boot.h"
+#include "sched/exit.h"
+#include "sched/park.h"
+#include "sched/spawn.h"
+
+namespace vole {
+inline namespace v0 {
+namespace {
+
+static_assert(detail::kInlineCallable == rt::kInlineCallable);
+
+rt::birth to_birth(const detail::spawn_request& r, void* created_at) {
+  std::size_t stack = r.stack_size;
+  if (stack != 0) {
+    if (stack < rt::depot::kMinStackSize || stack > rt::depot::kMaxStackSize)
+      throw std::invalid_argument("vole::go: stack_size must be from 16 KiB to 1 GiB, not " +
+                                  std::to_string(stack));
+    stack = rt::depot::round_size(stack);
+  }
+  return {r.invoke, r.abandon, created_at, r.name, static_cast<std::uint32_t>(stack)};
+}
+
+}  // namespace
+
+namespace detail {
+
+void* begin_spawn(const spawn_request& r) {
+  return rt::new_g(to_birth(r, __builtin_return_address(0)))->callable;
+}
+void finish_spawn(void* callable) noexcept { rt::publish_g(rt::owner_of_callable(callable)); }
+void cancel_spawn(void* callable) noexcept { rt::discard_g(rt::owner_of_callable(callable)); }
+void spawn_bytes(const spawn_request& r, const void* callable, std::size_t bytes) {
+  rt::spawn_trivial(to_birth(r, __builtin_return_address(0)), callable, bytes);
+}
+
+void run_main(void (*body)(void*), void* arg) {
+  if (rt::on_goroutine())
+    throw std::logic_error("vole::run: called on a goroutine; use vole::go or vole::spawn");
+  if (!rt::boot::begin_run())
+    throw std::logic_error("vole::run: another thread is in vole::run already");
+  struct main_frame {
+    void (*body)(void*);
+    void* arg;
+    base::note finished;
+  } frame{body, arg, {}};
+  main_frame* const f = &frame;
+  start_goroutine("main", 0, [f] {
+    f->body(f->arg);
+    f->finished.wake();
+  });
+  frame.finished.sleep();
+  rt::boot::end_run();
+}
+
+void throw_nothing_to_join() { throw std::logic_error("vole::join_handle: nothing to join"); }
+
+void throw_no_result(outcome why) {
+  if (why == outcome::exited)
+    throw std::system_error(make_error_code(errc::goroutine_exited), "vole::join_handle::join");
+  throw std::system_error(make_error_code(errc::canceled), "vole::join_handle::join");
+}
+
+}  // namespace detail
+
+void yield() noexcept {
+  if (!rt::on_goroutine()) return os::yield_thread();
+  rt::yield_now();
+}
+
+void exit_goroutine() {
+  if (!rt::on_goroutine())
+    throw std::logic_error("vole::exit_goroutine: not on a goroutine");
+  rt::unwind_and_exit();
+}
+
+}  // namespace v0
+}  // namespace vole

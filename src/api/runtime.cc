@@ -1,0 +1,80 @@
+// include/vole/runtime.h: from the public names to the rooms.
+
+#include <vole/runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "sched/boot.h"
+#include "sched/inspect.h"
+#include "sched/locked.h"
+#include "sched/park.h"
+
+namespace vole {
+inline namespace v0 {
+int max_procs() noexcept { return static_cast<int>(rt::boot::procs()); }
+
+int set_max_procs(int n) {
+  if (n < 1 || n > static_cast<int>(rt::boot::kMostProcs))
+    throw std::invalid_argument("vole::set_max_procs: must be from 1 to 1024, not " +
+                                std::to_string(n));
+  return static_cast<int>(rt::boot::set_procs(static_cast<std::uint32_t>(n)));
+}
+
+int set_max_threads(int n) {
+  if (n < 1)
+    throw std::invalid_argument("vole::set_max_threads: must be at least 1, not " +
+                                std::to_string(n));
+  return static_cast<int>(rt::boot::set_max_threads(static_cast<std::uint32_t>(n)));
+}
+
+std::size_t num_goroutines() noexcept { return stats().goroutines; }
+
+std::uint64_t goroutine_id() noexcept { return rt::current_id(); }
+
+void lock_os_thread() noexcept { rt::lock_thread(); }
+void unlock_os_thread() noexcept { rt::unlock_thread(); }
+
+void checkpoint() noexcept { rt::checkpoint(); }
+
+runtime_stats stats() noexcept {
+  const rt::snapshot now = rt::take_snapshot();
+  runtime_stats s;
+  s.procs = static_cast<int>(now.procs);
+  s.idle_procs = static_cast<int>(now.idle_procs);
+  s.threads = static_cast<int>(now.threads);
+  s.idle_threads = static_cast<int>(now.idle_threads);
+  s.spinning_threads = now.spinning;
+  s.zombie_threads = static_cast<int>(now.zombies);
+  s.goroutines =
+      now.spawned > now.finished ? static_cast<std::size_t>(now.spawned - now.finished) : 0;
+  s.global_queue = now.global_queue;
+  s.local_queues = now.local_queues;
+  s.spawned = now.spawned;
+  s.finished = now.finished;
+  s.switches = now.switches;
+  s.steals = now.steals;
+  s.stolen = now.stolen;
+  s.overflows = now.overflows;
+  s.stacks_in_use = now.stacks_held;
+  s.stacks_free = now.stacks_hot;
+  s.stacks_returned = now.stacks_cold;
+  return s;
+}
+
+void dump_goroutines(std::FILE* out) {
+  std::string text;  // collected first: `out` may block, and the world is stopped meanwhile
+  rt::dump_all([](std::string_view part,
+                  void* to) noexcept { static_cast<std::string*>(to)->append(part); },
+               &text);
+  std::fwrite(text.data(), 1, text.size(), out);
+}
+
+void shutdown() {
+  if (rt::current_id() != 0)
+    throw std::logic_error("vole::shutdown: called on a goroutine, which it would end");
+  rt::boot::shutdown();
+}
+
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,51 @@
+// What sanitizers must be told about stacks. Without one every function is empty.
+//
+// Law    each stack (not each goroutine) is one TSan fiber; its record lies in the
+//        stack's lowest bytes, so it lives exactly as long as the memory does.
+// Note   ASan is told of a switch before it happens and again on the new stack.
+//        Freed stacks are not given back to the system under TSan (that would lose
+//        the record).
+#pragma once
+
+#include <cstddef>
+
+namespace vole::arch {
+
+// A stack as a sanitizer sees it.
+struct san_stack {
+  void* fiber = nullptr;       // TSan
+  void* fake = nullptr;        // ASan's fake stack while we are away
+  const void* lo = nullptr;
+  std::size_t bytes = 0;
+  san_stack* next = nullptr;   // all goroutine stacks ever seen, for the end
+};
+
+// Per M: who we are and where we go.
+struct san_thread {
+  san_stack g0;
+  san_stack* current = nullptr;
+  san_stack* target = nullptr;
+};
+
+#if defined(VOLE_SANITIZE_ADDRESS) || defined(VOLE_SANITIZE_THREAD)
+inline constexpr bool kSanitized = true;
+void san_thread_begins(san_thread& t) noexcept;
+// A goroutine is about to start on this stack.
+void san_fresh_stack(std::byte* lo, std::size_t bytes) noexcept;
+void san_aim(san_thread& t, std::byte* lo) noexcept;  // next switch goes there; null: to g0
+void san_release_all() noexcept;                      // before the stacks are unmapped
+#else
+inline constexpr bool kSanitized = false;
+inline void san_thread_begins(san_thread&) noexcept {}
+inline void san_fresh_stack(std::byte*, std::size_t) noexcept {}
+inline void san_aim(san_thread&, std::byte*) noexcept {}
+inline void san_release_all() noexcept {}
+#endif
+
+#if defined(VOLE_SANITIZE_THREAD)
+inline constexpr bool kThreadSanitizer = true;
+#else
+inline constexpr bool kThreadSanitizer = false;
+#endif
+
+}  // namespace vole::arch

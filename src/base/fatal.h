@@ -1,0 +1,42 @@
+// A broken invariant ends the program with a sentence, never without one.
+//
+// Who    every room. Signal-safe: no malloc, no stdio.
+// Law    fatal() prints "vole: fatal: <sentence>", then the goroutine dump if the
+//        upper floors have installed one, then aborts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace vole::base {
+
+// A sentence put together in a fixed buffer; what does not fit is cut.
+class sentence {
+ public:
+  static constexpr std::size_t kRoom = 480;
+
+  sentence& operator<<(std::string_view text) noexcept;
+  sentence& operator<<(const char* text) noexcept { return *this << std::string_view(text); }
+  sentence& operator<<(std::uint64_t number) noexcept;
+  sentence& operator<<(std::int64_t number) noexcept;
+  sentence& operator<<(int number) noexcept { return *this << static_cast<std::int64_t>(number); }
+  sentence& operator<<(unsigned number) noexcept {
+    return *this << static_cast<std::uint64_t>(number);
+  }
+  sentence& hex(std::uint64_t number) noexcept;
+  std::string_view view() const noexcept { return {text_, size_}; }
+  void print() const noexcept;  // to stderr, as it is
+
+ private:
+  std::size_t size_ = 0;
+  char text_[kRoom];
+};
+
+[[noreturn]] void fatal(std::string_view what) noexcept;
+[[noreturn]] inline void fatal(const sentence& what) noexcept { fatal(what.view()); }
+
+// Called once, after the sentence, on the dying thread. Must be signal-safe.
+void set_fatal_hook(void (*hook)() noexcept) noexcept;
+
+}  // namespace vole::base

@@ -1,0 +1,21 @@
+// Every lock's rank. A thread takes locks in growing rank only; debug builds abort
+// on the first inversion. tools/locks.txt says what each one guards, and a test
+// keeps the two lists equal.
+#pragma once
+
+#include <cstdint>
+
+namespace vole::base {
+
+enum class lock_rank : std::uint8_t {
+  lifecycle = 10,  // starting and stopping the runtime
+  world = 20,      // one stop-the-world at a time
+  object = 30,     // a waitable object: wait_group, later channels and mutexes
+  sched = 40,      // L of SPEC section 2
+  retake = 50,     // one M's P is being taken away, given or given up
+  midwife = 60,    // the list of threads to be born
+  depot = 70,      // stacks
+  slab = 80,       // records
+};
+
+}  // namespace vole::base

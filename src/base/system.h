@@ -1,0 +1,31 @@
+// What the cellar's floor needs of the system below it.
+//
+// Who    base only; everybody else speaks to os/os.h.
+// Where  anywhere, signal handlers included.
+// Note   declared here, defined in os/linux: base lies below os and may not
+//        include it. tests/model defines the futex pair itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.h"
+
+namespace vole::base {
+
+// Sleeps while *word == expected; may return early for no reason.
+void futex_wait(atomic<std::uint32_t>* word, std::uint32_t expected) noexcept;
+// The same, for at most `ns` nanoseconds. False: the time is over.
+bool futex_wait_for(atomic<std::uint32_t>* word, std::uint32_t expected,
+                    std::int64_t ns) noexcept;
+// Wakes up to n sleepers. The word may already be gone: only its address is used.
+void futex_wake(atomic<std::uint32_t>* word, int n) noexcept;
+
+// Zeroed pages straight from the kernel; nullptr if it refuses.
+void* map_pages(std::size_t bytes) noexcept;
+void unmap_pages(void* pages, std::size_t bytes) noexcept;
+
+// Writes all of it to stderr, as far as that goes. Signal-safe.
+void write_stderr(const char* text, std::size_t size) noexcept;
+
+}  // namespace vole::base

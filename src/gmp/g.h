@@ -1,0 +1,73 @@
+// G: a goroutine.
+//
+// Law    a G that has not run holds no stack. From its first run to its end it has
+//        exactly one. The record's memory stays a G until the runtime ends.
+// Note   the first cache line is what a switch touches, the second what a wait
+//        touches, the rest what birth, death and dumps touch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/exception_globals.h"
+#include "arch/offsets.h"
+#include "queue/runnable.h"
+#include "gmp/status.h"
+#include "gmp/wait_reason.h"
+#include "gmp/waiter.h"
+#include "stack/depot.h"
+
+namespace vole::rt {
+
+struct M;
+
+inline constexpr std::size_t kInlineCallable = 64;
+inline constexpr std::size_t kNameBytes = 64;
+
+struct g_name {
+  g_name* next;
+  char text[kNameBytes - sizeof(g_name*)];
+};
+
+struct alignas(64) G : runnable {
+  // ── switch ── owner: whoever runs it, or will
+  atomic<g_status> status{g_status::idle};
+  atomic<wait_reason> why{wait_reason::none};
+  bool started = false;         // has a stack and a saved context
+  void* sp = nullptr;           // the saved context, when not running
+  std::uintptr_t wake_value = 0;  // what park() returns; written by the waker
+  rt::stack stack;
+  arch::exception_globals exceptions;
+
+  // ── wait ──
+  waiter wait;                  // under the object's lock
+  M* locked_m = nullptr;        // lock_os_thread: the only M that may run it
+  atomic<std::int64_t> waiting_since{0};  // coarse clock, ns
+
+  // ── life ── written at birth, read by dumps
+  std::uint64_t id = 0;
+  std::uint64_t parent = 0;
+  void* created_at = nullptr;   // return address in the code that said go()
+  void (*invoke)(void* callable) = nullptr;
+  void (*abandon)(void* callable) noexcept = nullptr;  // the runtime ended first; may be null
+  g_name* name = nullptr;
+  std::uint32_t stack_bytes = 0;
+  std::uint32_t lock_depth = 0;   // nested lock_os_thread
+  alignas(16) std::byte callable[kInlineCallable];
+};
+
+static_assert(sizeof(G) == 256);
+
+// G has a base class with members: offsetof is then a compiler's courtesy, which gcc and clang
+// both extend.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+static_assert(offsetof(G, wake_value) == VOLE_G_WAKE_VALUE);
+static_assert(offsetof(G, wait) == 64);
+
+inline G* owner_of_callable(void* callable) noexcept {
+  return reinterpret_cast<G*>(static_cast<std::byte*>(callable) - offsetof(G, callable));
+}
+#pragma GCC diagnostic pop
+
+}  // namespace vole::rt

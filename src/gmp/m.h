@@ -1,0 +1,67 @@
+// M: an operating-system thread that runs goroutines.
+//
+// Law    hot.p == p, except while a taker looks (then hot.p is null) and after it
+//        has succeeded (then both are null). Both change under retake_lock only.
+// Note   inside the runtime read `p`, never hot.p: a taker may be hiding it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/context.h"
+#include "arch/exception_globals.h"
+#include "arch/offsets.h"
+#include "arch/sanitizer.h"
+#include "base/lock.h"
+#include "base/note.h"
+#include "base/rand.h"
+#include "gmp/g.h"
+#include "gmp/hot_words.h"
+#include "os/os.h"
+
+namespace vole::rt {
+
+struct P;
+
+struct alignas(64) M {
+  hot_words<P> hot;
+
+  // ── switch ── owner: this thread, in the runtime
+  G* curg = nullptr;              // the goroutine on this M; null: g0
+  commit_fn commit = nullptr;     // left behind by the goroutine that departed
+  void* g0_sp = nullptr;          // g0's context, while a goroutine runs
+  void* commit_arg = nullptr;
+  G* commit_g = nullptr;
+  P* p = nullptr;
+  G* picked = nullptr;            // chosen already; g0 runs it first
+  arch::exception_globals* exceptions = nullptr;
+
+  G* locked_g = nullptr;          // the goroutine that locked this thread
+  bool ends_with_g = false;       // that goroutine has ended: so must the thread [25]
+  bool spinning = false;
+  rand_state random;
+
+  // ── threads ──
+  lock<lock_rank::retake> retake_lock;
+  bool reentering = false;        // under retake_lock: past the point where a P may be given back
+  bool zombie = false;            // under retake_lock: the runtime ended without us
+  P* last_p = nullptr;            // [24]: the P we had, tried first
+  P* next_p = nullptr;            // written by the waker before the wake
+  note park;                      // where an idle M sleeps
+  bool must_end = false;          // written before the wake: end the thread
+  M* next = nullptr;              // idle list, birth list or free list; under the scheduler lock
+  atomic<bool> alive{false};      // the record belongs to a thread, or to one being born
+  atomic<bool> idle{false};       // asleep on `park`, or about to be
+  os::thread thread;
+  std::byte* alternate_stack = nullptr;
+  std::uint64_t id = 0;
+  arch::san_thread san;
+};
+
+static_assert(offsetof(M, hot) + offsetof(hot_words<P>, in_rt) == VOLE_M_IN_RT);
+static_assert(offsetof(M, hot) + offsetof(hot_words<P>, attention) == VOLE_M_ATTENTION);
+static_assert(offsetof(M, curg) == VOLE_M_CURG);
+static_assert(offsetof(M, commit) == VOLE_M_COMMIT);
+static_assert(offsetof(M, g0_sp) == VOLE_M_G0_SP);
+
+}  // namespace vole::rt

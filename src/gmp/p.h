@@ -1,0 +1,64 @@
+// P: the right to run goroutines, and the caches that go with it.
+//
+// Who    the M that owns it, unless a line says otherwise.
+// Law    exactly one owner: the idle list, an M, a starter in flight, or the
+//        world-stopper (I4). An idle P has an empty ring and an empty runnext.
+// Note   counters are written by the owner with plain stores and read by anybody:
+//        there is no shared counter on a hot path.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.h"
+#include "base/list.h"
+#include "gmp/g.h"
+#include "queue/local_queue.h"
+#include "stack/depot.h"
+
+namespace vole::rt {
+
+using namespace base;
+
+struct M;
+
+enum class p_status : std::uint8_t { idle, running, stopped, dead };
+
+inline constexpr std::uint32_t kStackCache = 32;
+
+// A count with one writer at a time and many readers.
+class owner_count {
+ public:
+  void add_owner(std::uint64_t n = 1) noexcept { n_.store(n_.load(relaxed) + n, relaxed); }
+  std::uint64_t get() const noexcept { return n_.load(relaxed); }
+
+ private:
+  atomic<std::uint64_t> n_{0};
+};
+
+struct alignas(64) P {
+  // ── the queue ──
+  atomic<runnable*> runnext{nullptr};  // [5] owner stores, thieves may take
+  atomic<std::uint32_t> schedtick{0};  // owner; sysmon reads
+  atomic<bool> owed{false};            // a wake-up skipped for the G in runnext; sysmon pays
+  std::uint32_t id = 0;
+  local_queue ring;
+
+  // ── caches ──
+  alignas(64) lifo<runnable, &runnable::next> free_gs;  // [31]
+  std::uint64_t next_id = 0;           // goroutine ids [next_id, end_id) are ours to give
+  std::uint64_t end_id = 0;
+  std::uint32_t stacks = 0;            // cached stacks of the default size
+  rt::stack stack_cache[kStackCache];
+
+  // ── counts ──
+  owner_count spawned, finished, switches, steals, stolen, overflows, hand_offs;
+
+  // ── ownership ──
+  alignas(64) atomic<M*> m{nullptr};   // written by the owner; the world-stopper reads
+  atomic<p_status> status{p_status::idle};
+  P* next = nullptr;                   // idle list; under the scheduler lock
+  M* taken_from = nullptr;             // the world-stopper: who gets it back
+};
+
+}  // namespace vole::rt

@@ -1,0 +1,37 @@
+// A G's status, and the only way to change it.
+//
+// Who    the M that runs or readies the G; for `evicted` the taker of its P, under
+//        the M's retake lock.
+// Law    only the transitions of the table in status.cc happen; debug builds check
+//        each one and abort with both names.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/atomic.h"
+
+namespace vole::rt {
+
+using namespace base;
+
+enum class g_status : std::uint8_t {
+  idle,       // a record without a goroutine: fresh memory, or being filled in
+  runnable,   // in exactly one queue, or in the hands of whoever queues it
+  running,    // on an M that has a P
+  syscall,    // on an M, in a call that is known to block
+  waiting,    // parked; its waiter record says where
+  dead,       // in a free list
+  preempted,  // stopped by a signal, keeps its M
+  evicted,    // runs on, on an M whose P was taken
+};
+
+std::string_view name_of(g_status s) noexcept;
+
+struct G;
+g_status status_of(const G& g) noexcept;
+void set_status(G& g, g_status from, g_status to) noexcept;
+// Anything but dead to dead, when the runtime ends.
+void bury(G& g) noexcept;
+
+}  // namespace vole::rt

@@ -1,0 +1,102 @@
+// The fault handler: ours first, then whoever was there before us.
+//
+// Note   if somebody has put a handler over ours, remove_ leaves theirs alone; ours
+//        then only passes faults on, since theirs may call it. A later install_
+//        gives it the hook back and does not climb on top again: the two would
+//        call each other for ever.
+#include <csignal>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "os/os.h"
+
+namespace vole::os {
+namespace {
+
+struct watched {
+  int number;
+  bool in_chain;            // ours is installed, or buried under somebody else's
+  struct sigaction before;  // written before ours is installed
+};
+
+constinit watched faults[] = {{SIGSEGV, false, {}}, {SIGBUS, false, {}}};
+constinit base::atomic<fault_hook> current_hook{nullptr};
+
+// A default action that must still happen: dropped back to, so that the instruction faults again.
+// What was sent by kill() does not come again by itself.
+void die_of(int number, bool sent) noexcept {
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  sigaction(number, &standard, nullptr);
+  if (sent) syscall(SYS_tgkill, getpid(), static_cast<pid_t>(thread_id()), number);
+}
+
+void pass_on(const struct sigaction& before, int number, siginfo_t* info, void* context) noexcept {
+  const bool sent = info->si_code <= 0;
+  const bool plain = (before.sa_flags & SA_SIGINFO) == 0;
+  if (plain && before.sa_handler == SIG_IGN && sent) return;
+  if (plain && (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))
+    return die_of(number, sent);
+  sigset_t mask;
+  pthread_sigmask(SIG_BLOCK, &before.sa_mask, &mask);
+  if (plain) {
+    before.sa_handler(number);
+  } else {
+    before.sa_sigaction(number, info, context);
+  }
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+}
+
+extern "C" void vole_on_fault(int number, siginfo_t* info, void* context) {
+  const fault_hook hook = current_hook.load(std::memory_order_acquire);  // pairs: install
+  if (hook != nullptr && info->si_code > 0) hook(info->si_addr);
+  for (const watched& w : faults) {
+    if (w.number == number) pass_on(w.before, number, info, context);
+  }
+}
+
+bool is_ours(const struct sigaction& a) noexcept {
+  return (a.sa_flags & SA_SIGINFO) != 0 && a.sa_sigaction == vole_on_fault;
+}
+
+bool is_handler(const struct sigaction& a) noexcept {
+  return (a.sa_flags & SA_SIGINFO) != 0 || (a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN);
+}
+
+bool watch(watched& w) noexcept {
+  struct sigaction now {};
+  if (sigaction(w.number, nullptr, &now) != 0) return false;
+  if (is_ours(now) || (w.in_chain && is_handler(now))) return true;
+  w.before = now;
+  struct sigaction ours {};
+  ours.sa_sigaction = vole_on_fault;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (now.sa_flags & (SA_NODEFER | SA_RESTART));
+  sigemptyset(&ours.sa_mask);
+  w.in_chain = sigaction(w.number, &ours, nullptr) == 0;
+  return w.in_chain;
+}
+
+void unwatch(watched& w) noexcept {
+  struct sigaction now {};
+  if (!w.in_chain || sigaction(w.number, nullptr, &now) != 0) return;
+  if (is_ours(now)) w.in_chain = sigaction(w.number, &w.before, nullptr) != 0;
+}
+
+}  // namespace
+
+bool install_fault_handler(fault_hook hook) noexcept {
+  current_hook.store(hook, std::memory_order_release);  // pairs: vole_on_fault
+  bool done = true;
+  for (watched& w : faults) done = watch(w) && done;
+  if (!done) remove_fault_handler();
+  return done;
+}
+
+void remove_fault_handler() noexcept {
+  for (watched& w : faults) unwatch(w);
+  current_hook.store(nullptr, std::memory_order_release);
+}
+
+}  // namespace vole::os

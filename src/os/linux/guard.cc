@@ -1,0 +1,77 @@
+// Guard pages, cheap ones and dear ones.
+//
+// Note   one process_madvise for 64 guards costs a third less than 64 madvise calls
+//        (1.0 against 1.6 us each on Linux 6.18); larger batches bring no more. A
+//        kernel that has the guards but not the pidfd for oneself gets single calls.
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "os/os.h"
+
+namespace vole::os {
+namespace {
+
+constexpr int kGuardInstall = 102;  // MADV_GUARD_INSTALL, Linux 6.13
+constexpr int kPidfdSelf = -10000;  // PIDFD_SELF_THREAD, Linux 6.14
+constexpr std::size_t kBatch = 64;
+
+// How many of the first n pages one call has guarded; the rest is for others to try.
+std::size_t guard_batch(std::byte* first, std::size_t stride, std::size_t n) noexcept {
+  const std::size_t page = page_size();
+  iovec ranges[kBatch];
+  for (std::size_t i = 0; i < n; ++i) ranges[i] = {first + i * stride, page};
+  const long bytes = syscall(SYS_process_madvise, kPidfdSelf, ranges, n, kGuardInstall, 0);
+  return bytes < 0 ? 0 : static_cast<std::size_t>(bytes) / page;
+}
+
+constexpr std::size_t kUsualLimit = 65530;
+constinit base::atomic<std::size_t> limit{0};  // 0: not read yet
+
+std::size_t read_limit() noexcept {
+  char text[32];
+  const int fd = ::open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
+  const ssize_t n = fd < 0 ? 0 : ::read(fd, text, sizeof text);
+  if (fd >= 0) ::close(fd);
+  std::size_t value = 0;
+  for (ssize_t i = 0; i < n && text[i] >= '0' && text[i] <= '9'; ++i)
+    value = value * 10 + static_cast<std::size_t>(text[i] - '0');
+  return value != 0 ? value : kUsualLimit;
+}
+
+}  // namespace
+
+int install_guards(std::byte* first, std::size_t stride, std::size_t count) noexcept {
+  const std::size_t page = page_size();
+  std::size_t done = 0;
+  while (done < count) {
+    const std::size_t n = count - done < kBatch ? count - done : kBatch;
+    const std::size_t guarded = n > 1 ? guard_batch(first + done * stride, stride, n) : 0;
+    done += guarded;
+    if (guarded != 0) continue;
+    // The single call says why, and is the only way on a kernel without the batch.
+    if (madvise(first + done * stride, page, kGuardInstall) != 0) return errno;
+    ++done;
+  }
+  return 0;
+}
+
+int protect_page(std::byte* page) noexcept {
+  return mprotect(page, page_size(), PROT_NONE) == 0 ? 0 : errno;
+}
+
+// A quarter is for the program's own files, heaps and threads.
+std::size_t mapping_budget() noexcept {
+  std::size_t n = limit.load(base::relaxed);
+  if (n == 0) {
+    n = read_limit();
+    limit.store(n, base::relaxed);
+  }
+  return n - n / 4;
+}
+
+}  // namespace vole::os

@@ -1,0 +1,100 @@
+#include <bit>
+#include <cerrno>
+#include <csignal>
+#include <new>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "os/os.h"
+
+namespace vole::os {
+namespace {
+
+static_assert(sizeof(pthread_t) == sizeof(std::uint64_t));
+
+constinit sigset_t saved_mask{};
+constinit base::atomic<bool> mask_saved{false};
+constinit base::atomic<std::uint32_t> never{0};
+
+// What a new thread needs to know. On pages of its own: the child must not need malloc.
+struct birth {
+  thread_spec spec;
+  sigset_t mask;
+};
+
+// Faults stay open: a blocked one would kill the process without a word.
+sigset_t all_but_faults() noexcept {
+  sigset_t set;
+  sigfillset(&set);
+  for (const int s : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS}) sigdelset(&set, s);
+  return set;
+}
+
+extern "C" void* vole_thread_main(void* argument) {
+  auto* const record = static_cast<birth*>(argument);
+  const birth b = *record;
+  base::unmap_pages(record, page_size());
+  prctl(PR_SET_NAME, b.spec.name);
+  if (!b.spec.block_signals) pthread_sigmask(SIG_SETMASK, &b.mask, nullptr);
+  b.spec.main(b.spec.arg);
+  return nullptr;
+}
+
+int start(pthread_t* t, std::size_t stack_bytes, void* record) noexcept {
+  pthread_attr_t attributes;
+  if (const int e = pthread_attr_init(&attributes)) return e;
+  int error = pthread_attr_setstacksize(&attributes, stack_bytes);
+  if (error == 0) error = pthread_create(t, &attributes, vole_thread_main, record);
+  pthread_attr_destroy(&attributes);
+  return error;
+}
+
+}  // namespace
+
+int create_thread(thread* t, const thread_spec& spec) noexcept {
+  void* const pages = base::map_pages(page_size());
+  if (pages == nullptr) return ENOMEM;
+  auto* const record = new (pages) birth{spec, {}};
+
+  const sigset_t blocked = all_but_faults();
+  sigset_t callers;
+  pthread_sigmask(SIG_BLOCK, &blocked, &callers);  // the child starts with this mask
+  const bool saved = mask_saved.load(std::memory_order_acquire);  // pairs: save_signal_mask
+  record->mask = saved ? saved_mask : callers;
+  // EINVAL: the program's thread-local variables alone need more stack than that.
+  pthread_t made{};
+  int error = EINVAL;
+  for (std::size_t kib = 256; kib <= 16 * 1024 && error == EINVAL; kib *= 4)
+    error = start(&made, kib * 1024, record);
+  pthread_sigmask(SIG_SETMASK, &callers, nullptr);
+
+  if (error == 0) {
+    t->handle = std::bit_cast<std::uint64_t>(made);
+  } else {
+    base::unmap_pages(pages, page_size());
+  }
+  return error;
+}
+
+void join_thread(thread t) noexcept { pthread_join(std::bit_cast<pthread_t>(t.handle), nullptr); }
+
+void detach_thread(thread t) noexcept { pthread_detach(std::bit_cast<pthread_t>(t.handle)); }
+
+void save_signal_mask() noexcept {
+  pthread_sigmask(SIG_SETMASK, nullptr, &saved_mask);
+  mask_saved.store(true, std::memory_order_release);  // pairs: create_thread
+}
+
+void park_forever() noexcept {
+  for (;;) base::futex_wait(&never, 0);
+}
+
+void yield_thread() noexcept { sched_yield(); }
+
+std::uint64_t thread_id() noexcept { return static_cast<std::uint64_t>(syscall(SYS_gettid)); }
+
+}  // namespace vole::os

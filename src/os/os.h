@@ -1,0 +1,92 @@
+// The whole contract with the operating system. A port, or the deterministic
+// driver of the tests, provides these functions and nothing else.
+//
+// Who    sched, stack, api. (base uses base/system.h.)
+// Where  none of these allocates with malloc, throws or takes a foreign lock,
+//        except where a line says "user context only".
+// Law    failures are returned (an errno value, or false), never swallowed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/system.h"
+
+namespace vole::os {
+
+// ── clock ──
+std::int64_t now_ns() noexcept;                       // CLOCK_MONOTONIC
+std::int64_t thread_cpu_ns() noexcept;                // the calling thread's CPU time
+
+// ── threads ──
+struct thread {
+  std::uint64_t handle = 0;
+};
+struct thread_spec {
+  void (*main)(void*) = nullptr;
+  void* arg = nullptr;
+  const char* name = "vole";      // at most 15 characters
+  bool block_signals = false;     // true: all but faults; false: the mask of save_signal_mask()
+};
+// Stack of at least 256 KiB. Returns 0 or an errno value. User context, or the midwife.
+int create_thread(thread* t, const thread_spec& spec) noexcept;
+void join_thread(thread t) noexcept;
+void detach_thread(thread t) noexcept;
+void save_signal_mask() noexcept;  // remembers the caller's mask for later create_thread
+[[noreturn]] void park_forever() noexcept;
+void yield_thread() noexcept;
+std::uint64_t thread_id() noexcept;  // the kernel's id of the calling thread
+
+// ── processors ──
+// min(affinity, max(2, ceil(cgroup quota / period))), the quota read up to the root; at least 1.
+int cpu_count() noexcept;
+
+// ── every other core passes a full barrier ──
+// False: this kernel has no private expedited membarrier. Call once before use.
+bool membarrier_register() noexcept;
+void membarrier() noexcept;
+
+// ── memory ──
+std::size_t page_size() noexcept;
+// Address space only: no access, no commit charge, no huge pages, never locked. nullptr: refused.
+// The name shows in /proc/self/maps where the kernel can.
+std::byte* reserve(std::size_t bytes, const char* name = "vole") noexcept;
+void unreserve(std::byte* at, std::size_t bytes) noexcept;
+// Makes [at, at+bytes) readable and writable, page by page as touched. 0 or errno.
+int make_writable(std::byte* at, std::size_t bytes) noexcept;
+// Guards `count` pages, the first at `first`, each `stride` bytes after the last, as cheaply as
+// this kernel can (MADV_GUARD_INSTALL). 0; ENOSYS/EINVAL: not here, use protect_page.
+int install_guards(std::byte* first, std::size_t stride, std::size_t count) noexcept;
+// One page without access by mprotect: costs two mappings. 0 or errno.
+int protect_page(std::byte* page) noexcept;
+// How many mappings we may use for guards: vm.max_map_count less what is left to the others.
+std::size_t mapping_budget() noexcept;
+// Gives the pages back; the range stays mapped and reads as zero. 0 or errno.
+int discard(std::byte* at, std::size_t bytes) noexcept;
+// Has the range's pages faulted in now, by one call. Best effort.
+void populate(std::byte* at, std::size_t bytes) noexcept;
+
+// ── signals ──
+// The calling thread gets its own alternate signal stack (64 KiB or more, with a guard page);
+// false: refused. drop_ takes it away again before the thread ends.
+bool make_alternate_stack(std::byte** memory) noexcept;
+void drop_alternate_stack(std::byte* memory) noexcept;
+// Called in signal context for SIGSEGV and SIGBUS with the faulting address. Returns if the fault
+// is not ours; then the handler that was there before us, or the default action, has its turn.
+using fault_hook = void (*)(void* address) noexcept;
+bool install_fault_handler(fault_hook hook) noexcept;
+void remove_fault_handler() noexcept;  // puts back what was there, if it is still ours
+
+// ── fork ──
+// `child` runs in the child of every later fork(). Registered once per process; a later call
+// replaces it. False: refused. User context only.
+bool on_fork_child(void (*child)() noexcept) noexcept;
+
+// ── environment ──
+const char* environment(const char* name) noexcept;  // nullptr: not set
+
+// "Cannot allocate memory", "errno 12" if unknown. Signal-safe.
+std::string_view error_text(int error) noexcept;
+
+}  // namespace vole::os

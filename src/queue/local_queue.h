@@ -1,0 +1,114 @@
+// A P's own run queue [4]: a ring with one owner behind and many thieves in front.
+//
+// Who    push, pop, spill: the M holding this P (_owner). steal_half: any M holding
+//        another P, into its own queue. is_empty: anybody.
+// Where  in the runtime; takes no lock, may be called under any.
+// Law    0 <= back - front <= kCapacity. Both only grow (modulo 2^32).
+// Note   a thief may read a slot while the owner reuses it. Its claim then fails
+//        and the copy is thrown away; that is why slots are atomic.
+// Proof  tests/model/local_queue_model.cc
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.h"
+#include "queue/runnable.h"
+
+namespace vole::rt {
+
+using namespace base;
+
+template <std::uint32_t Capacity>
+class basic_local_queue {
+ public:
+  static constexpr std::uint32_t kCapacity = Capacity;
+  static constexpr std::uint32_t kHalf = Capacity / 2;
+
+  // Puts g at the back. False: full; the caller spills to the global queue.
+  bool push_owner(runnable* g) noexcept {
+    const std::uint32_t back = back_.load(relaxed);                    // only we write it
+    const std::uint32_t front = front_.load(std::memory_order_acquire);  // pairs: claim
+    if (back - front >= kCapacity) return false;
+    slots_[back % kCapacity].store(g, relaxed);
+    back_.store(back + 1, std::memory_order_release);  // pairs: look
+    return true;
+  }
+
+  // Takes the oldest; nullptr: empty.
+  runnable* pop_owner() noexcept {
+    std::uint32_t front = front_.load(std::memory_order_acquire);  // pairs: claim
+    for (;;) {
+      if (front == back_.load(relaxed)) return nullptr;
+      runnable* g = slots_[front % kCapacity].load(relaxed);
+      if (claim(front, 1)) return g;
+    }
+  }
+
+  // Moves the oldest half out of a full ring [6], linked through `next`; the list's last
+  // element goes to *tail. nullptr: a thief has made room meanwhile, push again.
+  runnable* spill_half_owner(runnable** tail) noexcept {
+    const std::uint32_t back = back_.load(relaxed);
+    std::uint32_t front = front_.load(std::memory_order_acquire);  // pairs: claim
+    if (back - front < kCapacity) return nullptr;
+    runnable* batch[kHalf];
+    for (std::uint32_t i = 0; i < kHalf; ++i) batch[i] = slots_[(front + i) % kCapacity].load(relaxed);
+    if (!claim(front, kHalf)) return nullptr;
+    for (std::uint32_t i = 0; i + 1 < kHalf; ++i) batch[i]->next = batch[i + 1];
+    batch[kHalf - 1]->next = nullptr;
+    *tail = batch[kHalf - 1];
+    return batch[0];
+  }
+
+  // Takes the older half of the victim's ring [15]: n - n/2 of n. One is returned to be run
+  // now, the others become visible in our ring. We are this queue's owner, and it is empty.
+  runnable* steal_half_owner(basic_local_queue& victim) noexcept {
+    const std::uint32_t back = back_.load(relaxed);
+    const std::uint32_t taken = victim.grab(*this, back);
+    if (taken == 0) return nullptr;
+    runnable* g = slots_[(back + taken - 1) % kCapacity].load(relaxed);
+    if (taken > 1) back_.store(back + taken - 1, std::memory_order_release);  // pairs: look
+    return g;
+  }
+
+  std::uint32_t size() const noexcept {  // exact for the owner, a guess for others
+    const std::uint32_t front = front_.load(relaxed);
+    const std::uint32_t n = back_.load(relaxed) - front;
+    return n <= kCapacity ? n : kCapacity;
+  }
+
+  // Part of the last look (sched/parking.h): seq_cst, so that it cannot be early.
+  std::uint32_t front_now() const noexcept { return front_.load(seq_cst); }
+  std::uint32_t back_now() const noexcept { return back_.load(seq_cst); }
+
+ private:
+  // Copies the older half past `to`'s back without publishing it. Returns how many.
+  std::uint32_t grab(basic_local_queue& to, std::uint32_t to_back) noexcept {
+    for (;;) {
+      std::uint32_t front = front_.load(std::memory_order_acquire);      // pairs: claim
+      const std::uint32_t back = back_.load(std::memory_order_acquire);  // look; pairs: push, steal
+      const std::uint32_t available = back - front;
+      const std::uint32_t n = available - available / 2;
+      if (n == 0) return 0;
+      if (n > kHalf) continue;  // front and back were not read at one instant
+      for (std::uint32_t i = 0; i < n; ++i) {
+        runnable* g = slots_[(front + i) % kCapacity].load(relaxed);
+        to.slots_[(to_back + i) % kCapacity].store(g, relaxed);
+      }
+      if (claim(front, n)) return n;
+    }
+  }
+
+  // The only way anything leaves the ring. On failure `front` is what it is now.
+  bool claim(std::uint32_t& front, std::uint32_t n) noexcept {
+    return front_.compare_exchange_strong(front, front + n, std::memory_order_acq_rel,
+                                          std::memory_order_acquire);
+  }
+
+  alignas(64) atomic<std::uint32_t> front_{0};
+  atomic<std::uint32_t> back_{0};
+  atomic<runnable*> slots_[Capacity] = {};
+};
+
+using local_queue = basic_local_queue<256>;
+
+}  // namespace vole::rt

@@ -1,0 +1,128 @@
+#include "sched/boot.h"
+
+#include "arch/sanitizer.h"
+#include "base/fatal.h"
+#include "os/os.h"
+#include "sched/crash.h"
+#include "sched/end.h"
+#include "sched/enter.h"
+#include "sched/lifecycle.h"
+#include "sched/midwife.h"
+#include "sched/state.h"
+#include "sched/sysmon.h"
+#include "sched/world.h"
+
+namespace vole::rt::boot {
+namespace {
+
+using lifecycle::phase;
+
+static_assert(kMostProcs == kMaxProcs);
+
+constinit base::lock<lock_rank::lifecycle> one_at_a_time;
+constinit bool in_run = false;           // under one_at_a_time
+constinit bool environment_read = false;
+
+void read_settings_locked() noexcept {
+  if (environment_read) return;
+  read_environment(sched.settings);
+  environment_read = true;
+}
+
+std::uint32_t wanted_procs() noexcept {
+  if (const std::uint32_t n = sched.settings.procs.load(relaxed)) return n;
+  const auto n = static_cast<std::uint32_t>(os::cpu_count());
+  return n < kMaxProcs ? n : kMaxProcs;
+}
+
+void must_start(int error, const char* who) noexcept {
+  if (error == 0) return;
+  fatal(sentence() << "cannot create the " << who << " thread: " << os::error_text(error)
+                   << ". Raise `ulimit -u`, the cgroup's pids.max or the memory limit");
+}
+
+void start_locked() noexcept {
+  read_settings_locked();
+  if (!os::membarrier_register())
+    fatal("this kernel has no private expedited membarrier (Linux 4.14 or later is needed)");
+  lifecycle::watch_forks();
+  crash::install();
+  sched.coarse_now.store(os::now_ns(), relaxed);
+  world::resize(wanted_procs());
+  must_start(midwife::start(), "midwife");
+  world::begin();
+  must_start(sysmon::start(), "sysmon");
+  lifecycle::set(phase::running);
+}
+
+void stop_locked() noexcept {
+  lifecycle::set(phase::stopping);
+  lifecycle::wait_for_guests();
+  sysmon::stop();
+  world::stop();
+  end_everything([]() noexcept {
+    crash::uninstall();
+    lifecycle::set(phase::stopped);
+  });
+}
+
+}  // namespace
+
+bool begin_run() noexcept {
+  holding hold(one_at_a_time);
+  lifecycle::refuse_forked_child();
+  if (in_run) return false;
+  if (lifecycle::now() == phase::stopped) start_locked();
+  in_run = true;
+  return true;
+}
+
+void end_run() noexcept {
+  holding hold(one_at_a_time);
+  stop_locked();
+  in_run = false;
+}
+
+void start_implicitly() noexcept {
+  holding hold(one_at_a_time);
+  lifecycle::refuse_forked_child();
+  if (lifecycle::now() == phase::stopped) start_locked();
+}
+
+void shutdown() noexcept {
+  holding hold(one_at_a_time);
+  if (!in_run && lifecycle::now() == phase::running) stop_locked();
+}
+
+std::uint32_t procs() noexcept {
+  if (const std::uint32_t n = sched.procs.load(seq_cst)) return n;
+  holding hold(one_at_a_time);
+  read_settings_locked();
+  return wanted_procs();
+}
+
+std::uint32_t set_procs(std::uint32_t n) noexcept {
+  const std::uint32_t had = procs();
+  if (this_m() == nullptr && !guest_enter()) {
+    sched.settings.procs = n;
+    guest_leave();
+    return had;
+  }
+  sched.settings.procs = n;
+  if (sched.procs.load(seq_cst) != n) {
+    world::stop();
+    world::resize(n);
+    world::start();
+  }
+  if (this_m() == nullptr) guest_leave();
+  return had;
+}
+
+std::uint32_t set_max_threads(std::uint32_t n) noexcept {
+  holding hold(sched.lock);
+  const std::uint32_t had = sched.settings.max_threads;
+  sched.settings.max_threads = n;
+  return had;
+}
+
+}  // namespace vole::rt::boot

@@ -1,0 +1,68 @@
+#include "sched/enter.h"
+
+#include "os/os.h"
+#include "sched/lifecycle.h"
+#include "sched/park.h"
+#include "sched/state.h"
+#include "sched/thread.h"
+#include "sched/wake.h"
+#include "sched/world.h"
+
+namespace vole::rt {
+namespace {
+
+bool queue_globally(G* g, void*) noexcept {
+  set_status(*g, g_status::evicted, g_status::runnable);
+  push_global(g);
+  return true;
+}
+
+// Somebody may be looking at our P right now; behind the lock it is either back or gone.
+bool restored(M& m) noexcept {
+  holding hold(m.retake_lock);
+  if (m.zombie) {
+    m.retake_lock.release();
+    os::park_forever();
+  }
+  if (m.p != nullptr) return true;
+  m.reentering = true;  // from here on nobody gives it back to us
+  return false;
+}
+
+}  // namespace
+
+M* reenter() noexcept {
+  for (;;) {
+    lifecycle::refuse_forked_child();
+    M* m = arch::this_m();
+    if (restored(*m)) return m;
+    sched.lock.acquire();
+    P* const p = pop_idle_p_locked(m->last_p);
+    sched.lock.release();
+    if (p != nullptr) {
+      acquire_p(*m, p);
+      set_status(*m->curg, g_status::evicted, g_status::running);
+      return m;
+    }
+    vole_door_park(&queue_globally, nullptr, static_cast<std::uint32_t>(wait_reason::processor));
+    m = arch::this_m();
+    if (m->hot.enter() != nullptr) return m;
+  }
+}
+
+void attend() noexcept {
+  M* const m = enter();
+  if (!sched.stopping.load(seq_cst)) {
+    // The slice is over [29]. The yield finds the attention word still set, so the goroutine
+    // goes to the global queue, and g0 clears the word.
+    m->hot.leave();
+    return vole_door_yield();
+  }
+  m->hot.attention.store(0, seq_cst);
+  if (sched.stopping.load(seq_cst)) world::yield_p_to_stopper(*m);
+  m->hot.leave();
+}
+
+}  // namespace vole::rt
+
+extern "C" void vole_leave_slow() noexcept { vole::rt::attend(); }

@@ -1,0 +1,39 @@
+// Into the runtime and out again: the frame of every entry point.
+//
+// On an M: enter() ... leave(m). Between the two the M has a P that nobody can take.
+// On a plain thread: guest_enter() ... guest_leave(). A guest has no P; it works
+// with locks and the global queue only, and the runtime does not end under it.
+//
+// Law    no P pointer survives leave, a switch or a user callback.
+// Note   enter may come back on another thread: use the M it returns.
+#pragma once
+
+#include "arch/thread_word.h"
+#include "base/fatal.h"
+#include "gmp/m.h"
+
+namespace vole::rt {
+
+M* reenter() noexcept;       // the P is away: get one, or queue until one is there [24]
+void attend() noexcept;      // somebody wants our attention; user context
+
+// On a goroutine only.
+inline M* enter() noexcept {
+  M* const m = arch::this_m();
+#ifdef VOLE_CHECKED
+  if (m->hot.in_rt.load(relaxed) != 0)
+    fatal("entered the runtime twice: was vole called from a signal handler?");
+#endif
+  if (m->hot.enter() == nullptr) [[unlikely]] return reenter();
+  return m;
+}
+
+inline void leave(M* m) noexcept {
+  if (m->hot.leave()) [[unlikely]] attend();
+}
+
+// False: there is no runtime; the caller is inside all the same, and none will end under it.
+bool guest_enter() noexcept;
+void guest_leave() noexcept;
+
+}  // namespace vole::rt

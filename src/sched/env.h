@@ -1,0 +1,47 @@
+// The parking protocol's Env, as shipped: one-line functions over sched.
+#pragma once
+
+#include "sched/parking.h"
+#include "sched/state.h"
+#include "sched/thread.h"
+
+namespace vole::rt {
+
+// Does this P have anything in its ring or runnext? Exact at one instant: if back has not moved
+// since it was first read, front and runnext were read while it held. seq_cst: part of the last
+// look, which must not be early.
+inline bool has_work(const P& p) noexcept {
+  for (;;) {
+    const std::uint32_t front = p.ring.front_now();
+    const std::uint32_t back = p.ring.back_now();
+    const runnable* const next = p.runnext.load(seq_cst);
+    if (back == p.ring.back_now()) return front != back || next != nullptr;
+  }
+}
+
+struct shipped_env {
+  parking::state& parking_state() const noexcept { return sched.parking; }
+  void lock() const noexcept { sched.lock.acquire(); }
+  void unlock() const noexcept { sched.lock.release(); }
+  P* pop_idle_p_locked() const noexcept { return rt::pop_idle_p_locked(nullptr); }
+  void start_spinning_m(P* p) const noexcept { start_m(p, true); }
+  bool must_not_idle_locked() const noexcept {
+    return sched.stopping.load(relaxed) || sched.global.size_hint() != 0;
+  }
+  void release_p_to_idle_locked(M& m) const noexcept { put_idle_p_locked(release_p(m)); }
+  void acquire_p(M& m, P* p) const noexcept { rt::acquire_p(m, p); }
+  bool any_work() const noexcept {
+    if (sched.global.size_now() != 0) return true;
+    const std::uint32_t n = sched.procs.load(relaxed);
+    for (std::uint32_t i = 0; i < n; ++i)
+      if (!sched.idle_mask.test(i) && has_work(*sched.p_at(i))) return true;
+    return false;
+  }
+};
+
+inline void submit() noexcept {
+  shipped_env env;
+  parking::submit(env);
+}
+
+}  // namespace vole::rt

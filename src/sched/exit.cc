@@ -1,0 +1,77 @@
+#include "sched/exit.h"
+
+#include <unwind.h>
+
+#include "arch/context.h"
+#include "sched/enter.h"
+#include "sched/spawn.h"
+#include "sched/state.h"
+#include "sched/switch.h"
+
+namespace vole::rt {
+namespace {
+
+void give_stack_back(P& p, const stack& s) noexcept {
+  if (s.bytes != sched.settings.stack_bytes) return depot::put(&s, 1);
+  if (p.stacks == kStackCache) {
+    p.stacks /= 2;
+    depot::put(p.stack_cache + p.stacks, kStackCache - p.stacks);
+  }
+  p.stack_cache[p.stacks++] = s;
+}
+
+// The commit of a death.
+bool buried(G* g, void*) noexcept {
+  M& m = *this_m();
+  give_stack_back(*m.p, g->stack);
+  recycle_g(m, g);
+  return true;
+}
+
+_Unwind_Reason_Code unwind_step(int, _Unwind_Action actions, _Unwind_Exception_Class,
+                                _Unwind_Exception* e, _Unwind_Context*, void*) {
+  if ((actions & _UA_END_OF_STACK) == 0) return _URC_NO_REASON;
+  delete e;
+  vole_goroutine_end(this_m()->curg->stack.top());
+}
+
+}  // namespace
+
+void unwind_and_exit() {
+  auto* const e = new _Unwind_Exception{};
+  e->exception_cleanup = nullptr;  // class 0: forced, nobody's exception
+  _Unwind_ForcedUnwind(e, &unwind_step, nullptr);
+  fatal("exit: exit_goroutine could not unwind the stack");
+}
+
+}  // namespace vole::rt
+
+using namespace vole;      // NOLINT: the C entry points below
+using namespace vole::rt;  // NOLINT: belong to this room
+
+extern "C" vole_next vole_goroutine_main() {
+  G* const g = this_m()->curg;
+  g->invoke(g->callable);
+  return vole_goroutine_finish();
+}
+
+extern "C" vole_next vole_goroutine_finish() noexcept {
+  this_m()->curg->abandon = nullptr;  // the callable is gone; the runtime may end while we enter
+  M& m = *enter();
+  G* const g = m.curg;
+  set_status(*g, g_status::running, g_status::dead);
+  m.p->finished.add_owner();
+  m.ends_with_g = m.locked_g != nullptr;
+  G* const next = quick_pick(m, &g->stack);
+  if (next != nullptr && !next->started) {
+    next->stack = g->stack;
+    next->started = true;
+    arch::san_fresh_stack(next->stack.lo, next->stack.bytes);
+    switch_to(m, next);
+    recycle_g(m, g);
+    leave(&m);
+    return {nullptr, nullptr};
+  }
+  leave_behind(m, &buried, nullptr, g);
+  return {next != nullptr ? switch_to(m, next) : switch_to_g0(m), &m};
+}

@@ -1,0 +1,13 @@
+// Death of a goroutine.
+//
+// Law    a stack goes back only after the thread has left it: by the commit, on the
+//        next stack. The exception is a successor that has not started yet: it
+//        takes over the very stack its predecessor has just finished on.
+#pragma once
+
+namespace vole::rt {
+
+// Unwinds the current goroutine's stack, running destructors, and ends it. User context.
+[[noreturn]] void unwind_and_exit();
+
+}  // namespace vole::rt

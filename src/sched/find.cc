@@ -1,0 +1,77 @@
+#include "sched/find.h"
+
+#include "os/os.h"
+#include "sched/env.h"
+#include "sched/state.h"
+#include "sched/thread.h"
+#include "sched/world.h"
+
+namespace vole::rt {
+namespace {
+
+constexpr std::uint32_t kFairTick = 61;
+
+G* find_once(M& m) noexcept {
+  if (G* g = find_fair_tick(*m.p)) return g;
+  if (G* g = find_local(*m.p)) return g;
+  if (G* g = find_global(*m.p)) return g;
+  return find_stolen(m);
+}
+
+}  // namespace
+
+G* find_g0(M& m) noexcept {
+  shipped_env env;
+  for (;;) {
+    if (m.p == nullptr && !stop_m(m)) return nullptr;
+    if (sched.stopping.load(seq_cst)) {
+      world::stop_here(m);
+      continue;
+    }
+    m.hot.attention.store(0, seq_cst);  // whatever was asked, we are here
+    if (sched.stopping.load(seq_cst)) continue;
+    if (G* g = find_once(m)) {
+      if (m.spinning) parking::found_work(env, m);
+      return g;
+    }
+    if (parking::go_idle(env, m) == parking::verdict::sleep)
+      sched.coarse_now.store(os::now_ns(), relaxed);
+  }
+}
+
+G* find_fair_tick(P& p) noexcept {
+  if ((p.schedtick.load(relaxed) + 1) % kFairTick != 0 || sched.global.size_hint() == 0)
+    return nullptr;
+  sched.lock.acquire();
+  runnable* const r = sched.global.pop_locked();
+  sched.lock.release();
+  if (r != nullptr) p.schedtick.store(p.schedtick.load(relaxed) + 1, relaxed);
+  return as_g(r);
+}
+
+G* find_local(P& p) noexcept {
+  if (runnable* next = p.runnext.load(relaxed)) {
+    // Only thieves compete for it. Taken from here it inherits the slice: no tick.
+    if (p.runnext.compare_exchange_strong(next, nullptr, std::memory_order_acq_rel, relaxed)) {
+      p.owed.store(false, relaxed);
+      return as_g(next);
+    }
+  }
+  runnable* const r = p.ring.pop_owner();
+  if (r != nullptr) p.schedtick.store(p.schedtick.load(relaxed) + 1, relaxed);
+  return as_g(r);
+}
+
+G* find_global(P& p) noexcept {
+  if (sched.global.size_hint() == 0) return nullptr;
+  sched.lock.acquire();
+  const std::size_t n = global_queue::share(sched.global.size_hint(), sched.procs.load(relaxed),
+                                            local_queue::kHalf);
+  runnable* const first = n == 0 ? nullptr : sched.global.pop_locked();
+  for (std::size_t i = 1; i < n; ++i) p.ring.push_owner(sched.global.pop_locked());
+  sched.lock.release();
+  if (first != nullptr) p.schedtick.store(p.schedtick.load(relaxed) + 1, relaxed);
+  return as_g(first);
+}
+
+}  // namespace vole::rt

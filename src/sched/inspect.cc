@@ -1,0 +1,77 @@
+#include "sched/inspect.h"
+
+#include "sched/enter.h"
+#include "sched/state.h"
+#include "sched/world.h"
+#include "stack/depot.h"
+
+namespace vole::rt {
+namespace {
+
+// Keeps the runtime from ending under a plain thread; on a goroutine there is nothing to keep.
+class visit {
+ public:
+  visit() noexcept : guest_(this_m() == nullptr), running_(!guest_ || guest_enter()) {}
+  ~visit() {
+    if (guest_) guest_leave();
+  }
+  visit(const visit&) = delete;
+  visit& operator=(const visit&) = delete;
+  bool running() const noexcept { return running_; }
+
+ private:
+  bool guest_, running_;
+};
+
+void add_counts_of(const P& p, snapshot& s) noexcept {
+  s.spawned += p.spawned.get();
+  s.finished += p.finished.get();
+  s.switches += p.switches.get();
+  s.steals += p.steals.get();
+  s.stolen += p.stolen.get();
+  s.overflows += p.overflows.get();
+  s.local_queues += p.ring.size() + (p.runnext.load(relaxed) != nullptr ? 1u : 0u);
+}
+
+}  // namespace
+
+snapshot take_snapshot() noexcept {
+  snapshot s{};
+  const visit inside;
+  s.zombies = sched.zombies.load(relaxed);
+  if (!inside.running()) return s;
+  s.procs = sched.procs.load(relaxed);
+  s.idle_procs = sched.idle_p_count.load(relaxed);
+  s.spinning = sched.parking.spinning.load(relaxed);
+  s.global_queue = sched.global.size_now();
+  s.spawned = sched.guest_spawned.load(relaxed);
+  for (const atomic<P*>& slot : sched.all) {  // Ps that are gone keep their counts
+    const P* const p = slot.load(std::memory_order_acquire);
+    if (p == nullptr) break;
+    add_counts_of(*p, s);
+  }
+  sched.lock.acquire();
+  s.threads = sched.m_count;
+  s.idle_threads = static_cast<std::uint32_t>(sched.idle_ms.size());
+  sched.lock.release();
+  const depot::counts stacks = depot::count();
+  s.stacks_held = stacks.held;
+  s.stacks_hot = stacks.hot;
+  s.stacks_cold = stacks.cold;
+  return s;
+}
+
+std::uint64_t current_id() noexcept {
+  const M* const m = this_m();
+  return m != nullptr ? m->curg->id : 0;
+}
+
+void dump_all(dump::sink out, void* arg) noexcept {
+  const visit inside;
+  if (!inside.running()) return;
+  world::stop();
+  dump::all(out, arg);
+  world::start();
+}
+
+}  // namespace vole::rt

@@ -1,0 +1,78 @@
+#include "sched/lifecycle.h"
+
+#include "base/atomic.h"
+#include "base/fatal.h"
+#include "os/os.h"
+#include "sched/enter.h"
+#include "sched/state.h"
+
+namespace vole::rt {
+namespace lifecycle {
+namespace {
+
+constinit atomic<std::uint32_t> word{static_cast<std::uint32_t>(phase::stopped)};
+constinit atomic<std::uint32_t> guests{0};
+
+// In the child only this thread exists; locks and queues are as they happened to be. An M's P is
+// hidden, so that its next entry comes to refuse_forked_child.
+void in_forked_child() noexcept {
+  if (now() == phase::stopped) return;
+  word.store(static_cast<std::uint32_t>(phase::forked), seq_cst);
+  if (M* const m = this_m()) {
+    m->hot.p.store(nullptr, relaxed);
+    m->hot.attention.store(0, relaxed);
+  }
+}
+
+}  // namespace
+
+phase now() noexcept { return static_cast<phase>(word.load(seq_cst)); }
+
+void set(phase p) noexcept {
+  word.store(static_cast<std::uint32_t>(p), seq_cst);
+  futex_wake(&word, 1 << 30);
+}
+
+void wait_for_guests() noexcept {
+  for (;;) {
+    const std::uint32_t n = guests.load(seq_cst);
+    if (n == 0) return;
+    futex_wait(&guests, n);
+  }
+}
+
+void watch_forks() noexcept { os::on_fork_child(&in_forked_child); }
+
+void refuse_forked_child() noexcept {
+  if (now() == phase::forked)
+    fatal("vole was called in a forked child before exec; its threads exist in the parent only");
+}
+
+bool is_zombie() noexcept {
+  M* const m = this_m();
+  if (m == nullptr) return false;
+  holding hold(m->retake_lock);
+  return m->zombie;
+}
+
+}  // namespace lifecycle
+
+bool guest_enter() noexcept {
+  using namespace lifecycle;
+  for (;;) {
+    guests.fetch_add(1, seq_cst);
+    const phase p = now();
+    if (p == phase::running) return true;
+    if (p == phase::stopped) return false;
+    refuse_forked_child();
+    guest_leave();
+    futex_wait(&word, static_cast<std::uint32_t>(phase::stopping));
+  }
+}
+
+void guest_leave() noexcept {
+  using namespace lifecycle;
+  if (guests.fetch_sub(1, seq_cst) == 1 && now() == phase::stopping) futex_wake(&guests, 1);
+}
+
+}  // namespace vole::rt

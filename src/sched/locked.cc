@@ -1,0 +1,46 @@
+#include "sched/locked.h"
+
+#include "sched/enter.h"
+#include "sched/state.h"
+#include "sched/thread.h"
+
+namespace vole::rt {
+
+void lock_thread() noexcept {
+  if (this_m() == nullptr) return;
+  M* const m = enter();
+  ++m->curg->lock_depth;
+  m->curg->locked_m = m;
+  m->locked_g = m->curg;
+  leave(m);
+}
+
+void unlock_thread() noexcept {
+  if (this_m() == nullptr) return;
+  M* const m = enter();
+  G* const g = m->curg;
+  if (g->lock_depth > 0 && --g->lock_depth == 0) {
+    g->locked_m = nullptr;
+    m->locked_g = nullptr;
+  }
+  leave(m);
+}
+
+bool stop_locked_m(M& m) noexcept {
+  if (m.p != nullptr) hand_off(release_p(m));
+  m.idle.store(true, seq_cst);
+  if (sched.ending.load(seq_cst)) tell_the_ender();
+  m.park.sleep();
+  return awake(m);
+}
+
+void start_locked_m(M& m, G* g) noexcept {
+  M* const to = g->locked_m;
+  P* const p = release_p(m);
+  to->picked = g;
+  to->idle.store(false, seq_cst);
+  to->next_p = p;
+  to->park.wake();
+}
+
+}  // namespace vole::rt

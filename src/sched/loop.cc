@@ -1,0 +1,79 @@
+// The scheduler's loop: what an M does on its own stack (g0).
+//
+// Law    g0 is always inside the runtime (in_rt == 1). It runs one goroutine after
+//        the other; most switches go from goroutine to goroutine without it.
+
+#include "arch/context.h"
+#include "base/fatal.h"
+#include "os/os.h"
+#include "sched/env.h"
+#include "sched/find.h"
+#include "sched/locked.h"
+#include "sched/midwife.h"
+#include "sched/state.h"
+#include "sched/switch.h"
+#include "sched/sysmon.h"
+#include "sched/thread.h"
+
+namespace vole::rt {
+namespace {
+
+constexpr std::size_t kStackRefill = 16;
+
+void attach_from_depot(P& p, G* g) noexcept {
+  int error = 0;
+  if (g->stack_bytes != sched.settings.stack_bytes) {
+    stack one;
+    if (depot::take(g->stack_bytes, &one, 1, &error) == 1) return attach_stack(g, one);
+  } else {
+    p.stacks = static_cast<std::uint32_t>(
+        depot::take(g->stack_bytes, p.stack_cache, kStackRefill, &error));
+    if (attach_cached_stack(p, g)) return;
+  }
+  fatal(sentence() << "cannot get a stack of " << g->stack_bytes << " bytes for goroutine " << g->id
+                   << ": " << os::error_text(error)
+                   << ". Fewer goroutines at once, a smaller VOLE_STACK_SIZE or a higher memory "
+                      "limit would help");
+}
+
+// The goroutine to run next; nullptr: the thread must end.
+G* next_g0(M& m) noexcept {
+  for (;;) {
+    if (m.ends_with_g) return nullptr;  // [25]
+    if (m.locked_g != nullptr && !stop_locked_m(m)) return nullptr;
+    G* g = m.picked;
+    m.picked = nullptr;
+    if (g == nullptr) g = find_g0(m);
+    if (g == nullptr || g->locked_m == nullptr || g->locked_m == &m) return g;
+    start_locked_m(m, g);
+  }
+}
+
+}  // namespace
+
+void m_main(void* arg) noexcept {
+  M& m = *static_cast<M*>(arg);
+  arch::set_this_m(&m);
+  m.exceptions = arch::this_thread_exceptions();
+  m.random.seed(static_cast<std::uint64_t>(os::now_ns()) ^ (m.id << 32));
+  if (!os::make_alternate_stack(&m.alternate_stack))
+    fatal("out of memory: no room for a thread's signal stack");
+  arch::san_thread_begins(m.san);
+  acquire_p(m, m.next_p);
+  m.next_p = nullptr;
+  while (G* const g = next_g0(m)) {
+    if (!g->started && !attach_cached_stack(*m.p, g)) attach_from_depot(*m.p, g);
+    vole_run_g(&m, switch_to(m, g));
+  }
+  end_m(m);
+}
+
+void end_m(M& m) noexcept {
+  const bool runtime_ends = m.must_end;
+  if (m.p != nullptr) hand_off(release_p(m));
+  arch::set_this_m(nullptr);
+  os::drop_alternate_stack(m.alternate_stack);
+  if (!runtime_ends) midwife::bury(&m);  // otherwise the ender joins the thread
+}
+
+}  // namespace vole::rt

@@ -1,0 +1,21 @@
+// The midwife: the one thread that creates threads, and buries those that end early.
+//
+// Who    new_m_locked, deliver: any M in the runtime. start, stop: the api, in user
+//        context.
+// Law    runtime code never calls pthread_create (law 7): it may need a lock that a
+//        frozen thread holds. A request is a linked M record and a futex wake.
+// Note   the thread limit [2] is checked when the record is made; past it the
+//        program ends with "thread exhaustion", as Go's does.
+#pragma once
+
+#include "gmp/m.h"
+
+namespace vole::rt::midwife {
+
+M* new_m_locked() noexcept;     // a record, counted; under the scheduler lock
+void deliver(M* m) noexcept;    // its thread will start in m_main
+void bury(M* m) noexcept;       // the calling M's thread ends; afterwards the record is free
+int start() noexcept;           // 0 or errno
+void stop() noexcept;           // after this nobody is born
+
+}  // namespace vole::rt::midwife

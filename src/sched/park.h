@@ -1,0 +1,57 @@
+// The stair door: all that the upper floor sees of the scheduler.
+//
+// Who    chan, sync, time, net.
+// Where  park, ready: inside the runtime (enter, or guest_enter for ready).
+//
+// Parking, the shape every primitive follows:
+//
+//     on a goroutine                        on a plain thread
+//     M* m = enter();                       guest_enter();
+//     object.lock()                         object.lock()
+//     nothing to wait for? unlock, leave    nothing to wait for? unlock, guest_leave
+//     queue.push_back(self(m, ...))         queue.push_back(&w)
+//     return park(unlock_object, ...)       object.unlock(), guest_leave, note.sleep()
+//
+// Law    the object's lock is released by the commit, after the switch away: whoever
+//        then finds the waiter finds a saved context (I11).
+// Note   `return park(...)` is a tail call in optimised builds: no frame of ours is
+//        returned through after the switch.
+#pragma once
+
+#include <cstdint>
+
+#include "arch/context.h"
+#include "gmp/m.h"
+#include "gmp/wait_reason.h"
+#include "gmp/waiter.h"
+#include "sched/enter.h"
+
+namespace vole::rt {
+
+// Parks the current goroutine; returns in user code with the value given to ready.
+inline std::uintptr_t park(commit_fn commit, void* arg, wait_reason why) noexcept {
+  return vole_door_park(commit, arg, static_cast<std::uint32_t>(why));
+}
+
+// On a goroutine; user context on both sides.
+inline void yield_now() noexcept { vole_door_yield(); }
+inline void checkpoint() noexcept {
+  const M* const m = arch::this_m();
+  if (m != nullptr && m->hot.attention.load(relaxed) != 0) [[unlikely]] attend();
+}
+inline bool on_goroutine() noexcept { return arch::this_m() != nullptr; }
+
+// This goroutine's waiter, filled in. `unlink` takes the object's lock.
+inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept) noexcept {
+  waiter* const w = &m->curg->wait;
+  w->g = m->curg;
+  w->object = object;
+  w->unlink = unlink;
+  return w;
+}
+
+// Makes a parked goroutine runnable, or wakes a plain thread. The waiter is off its queue, and
+// no lock is held. `m` is the caller's M, or null for a guest.
+void wake(M* m, waiter* w, std::uintptr_t value = 0) noexcept;
+
+}  // namespace vole::rt

@@ -1,0 +1,2 @@
+#pragma once
+#include "gmp/hot_words.h"

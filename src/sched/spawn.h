@@ -1,0 +1,35 @@
+// Birth of a goroutine.
+//
+// Two steps, because the callable is the user's: new_g inside the runtime, then
+// the caller moves its callable into the record outside of it (that may throw:
+// discard_g), then publish_g. A trivially copyable callable takes one step.
+//
+// Law    from publish_g on, somebody else may run the goroutine, and it may be over.
+// Note   no stack yet: a goroutine that waits in a queue costs its record only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "gmp/g.h"
+
+namespace vole::rt {
+
+struct birth {
+  void (*invoke)(void* callable);
+  void (*abandon)(void* callable) noexcept;
+  void* created_at;
+  const char* name;         // null: none; copied, cut to 55 characters
+  std::uint32_t stack_bytes;  // 0: the default
+};
+
+// Any thread; starts the runtime if none runs. User context on both sides.
+G* new_g(const birth& b) noexcept;
+void publish_g(G* g) noexcept;
+void discard_g(G* g) noexcept;
+void spawn_trivial(const birth& b, const void* callable, std::size_t bytes) noexcept;
+
+// Death, in the runtime, off the goroutine's stack or with its stack handed on.
+void recycle_g(M& m, G* g) noexcept;
+
+}  // namespace vole::rt

@@ -1,0 +1,78 @@
+// sched: the shared rest [1]. One per process, reborn with every runtime.
+//
+// Law    constinit and trivially destructible: usable before main and after exit.
+//        Fields marked L are read and written under `sched.lock`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/thread_word.h"
+#include "base/list.h"
+#include "base/lock.h"
+#include "base/slab.h"
+#include "gmp/g.h"
+#include "gmp/m.h"
+#include "gmp/p.h"
+#include "queue/global_queue.h"
+#include "queue/p_mask.h"
+#include "queue/steal_order.h"
+#include "sched/config.h"
+#include "sched/parking.h"
+
+namespace vole::rt {
+
+using arch::this_m;
+
+struct sched_state {
+  base::lock<lock_rank::sched> lock;
+
+  // ── queues ──
+  global_queue global;                             // L
+  lifo<P, &P::next> idle_ps;                       // L [19]
+  lifo<M, &M::next> idle_ms;                       // L [19]
+  atomic<std::uint32_t> idle_p_count{0};           // written under L
+  p_mask idle_mask;                                // written under L [17]
+  parking::state parking;
+
+  // ── the Ps ── change with the world stopped
+  atomic<P*> all[kMaxProcs] = {};                  // null from the first never used on
+  atomic<std::uint32_t> procs{0};
+  steal_strides strides;
+
+  // ── stop the world ──
+  atomic<bool> stopping{false};                    // written under L
+  std::uint32_t stop_wait = 0;                     // L: Ps not yet stopped
+  note stopped;                                    // stop_wait reached zero
+
+  // ── threads ──
+  lifo<M, &M::next> free_ms;                       // L: records whose thread has ended
+  std::uint32_t m_count = 0;                       // L: threads alive or being born
+  atomic<std::uint32_t> zombies{0};
+  atomic<std::uint64_t> next_m_id{1};
+
+  // ── goroutines ──
+  lifo<runnable, &runnable::next> free_gs;         // L [31]
+  lifo<g_name, &g_name::next> free_names;          // L
+  atomic<std::uint64_t> next_g_id{1};              // handed out in batches of 16
+  atomic<std::uint64_t> guest_spawned{0};          // by plain threads, which have no P
+
+  // ── the rest ──
+  config settings;
+  atomic<bool> ending{false};
+  atomic<std::uint32_t> settled{0};                // futex word: an M went to sleep while ending
+  atomic<std::int64_t> coarse_now{0};              // ns; advanced by sysmon and by idle Ms
+
+  P* p_at(std::uint32_t i) noexcept { return all[i].load(std::memory_order_acquire); }
+  void reset() noexcept;                           // the end: as new, but for settings and ids
+};
+
+extern sched_state sched;
+extern slab<G> g_slab;
+extern slab<M> m_slab;
+extern slab<P> p_slab;
+extern slab<g_name> name_slab;
+
+inline G* as_g(runnable* r) noexcept { return static_cast<G*>(r); }
+
+}  // namespace vole::rt

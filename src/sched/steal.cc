@@ -1,0 +1,69 @@
+// Stealing [13]-[16]: four rounds over all Ps in a random order. Rings first; only
+// the last round touches runnext, because the victim is about to run that one.
+
+#include "os/os.h"
+#include "sched/env.h"
+#include "sched/find.h"
+#include "sched/state.h"
+
+namespace vole::rt {
+namespace {
+
+constexpr int kRounds = 4;
+constexpr std::int64_t kRunnextGrace = 3000;  // ns [16]
+
+// Enough thieves already? At most half of the busy Ps' number may search.
+bool may_spin() noexcept {
+  const int spinning = sched.parking.spinning.load(relaxed);
+  const auto busy = static_cast<int>(sched.procs.load(relaxed) - sched.idle_p_count.load(relaxed));
+  return 2 * spinning < busy;
+}
+
+// The victim has nothing but its runnext. If it is running it will most likely park and run
+// that G itself within microseconds: let it.
+runnable* steal_runnext(P& victim) noexcept {
+  if (victim.runnext.load(relaxed) == nullptr) return nullptr;
+  if (victim.status.load(relaxed) == p_status::running) {
+    const std::int64_t until = os::now_ns() + kRunnextGrace;
+    while (os::now_ns() < until) cpu_relax();
+  }
+  runnable* next = victim.runnext.load(relaxed);
+  if (next == nullptr) return nullptr;
+  return victim.runnext.compare_exchange_strong(next, nullptr, std::memory_order_acq_rel, relaxed)
+             ? next
+             : nullptr;
+}
+
+runnable* steal_from(P& thief, P& victim, bool last_round) noexcept {
+  if (runnable* r = thief.ring.steal_half_owner(victim.ring)) {
+    thief.stolen.add_owner(1 + thief.ring.size());
+    return r;
+  }
+  return last_round ? steal_runnext(victim) : nullptr;
+}
+
+}  // namespace
+
+G* find_stolen(M& m) noexcept {
+  shipped_env env;
+  if (!m.spinning) {
+    if (!may_spin()) return nullptr;
+    parking::become_spinning(env, m);
+  }
+  P& thief = *m.p;
+  for (int round = 1; round <= kRounds; ++round) {
+    for (steal_order order(sched.strides, m.random.next()); !order.done(); order.step()) {
+      if (sched.stopping.load(relaxed)) return nullptr;
+      P& victim = *sched.p_at(order.victim());
+      if (&victim == &thief || sched.idle_mask.test(victim.id)) continue;
+      runnable* const r = steal_from(thief, victim, round == kRounds);
+      if (r == nullptr) continue;
+      thief.steals.add_owner();
+      thief.schedtick.store(thief.schedtick.load(relaxed) + 1, relaxed);
+      return as_g(r);
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace vole::rt

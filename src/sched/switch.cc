@@ -1,0 +1,127 @@
+#include "sched/switch.h"
+
+#include "sched/enter.h"
+#include "sched/find.h"
+#include "sched/state.h"
+#include "sched/wake.h"
+
+namespace vole::rt {
+namespace {
+
+constexpr std::uint32_t kFairTick = 61;
+
+// What the departing side keeps and the arriving side gets back. Mostly zeros on both.
+void swap_exceptions(M& m, G* from, G* to) noexcept {
+  arch::exception_globals& live = *m.exceptions;
+  if (from != nullptr) from->exceptions = live;
+  const arch::exception_globals next = to != nullptr ? to->exceptions : arch::exception_globals{};
+  if (!live.empty() || !next.empty()) live = next;
+}
+
+// A yield may return at once unless g0 has something to do: a G that was picked but cannot run
+// right here, a request, global work, or (on a locked thread) anything at all.
+bool nothing_else_to_do(M& m) noexcept {
+  return m.picked == nullptr && m.hot.attention.load(relaxed) == 0 &&
+         sched.global.size_hint() == 0 && m.p->ring.size() == 0 &&
+         m.p->runnext.load(relaxed) == nullptr;
+}
+
+bool yielded_to_ring(G* g, void* p) noexcept {
+  set_status(*g, g_status::running, g_status::runnable);
+  put_back_owner(*static_cast<P*>(p), g);
+  return true;
+}
+
+bool yielded_to_global(G* g, void*) noexcept {
+  set_status(*g, g_status::running, g_status::runnable);
+  push_global(g);
+  return true;
+}
+
+}  // namespace
+
+void* switch_to(M& m, G* g) noexcept {
+  swap_exceptions(m, m.curg, g);
+  m.curg = g;
+  set_status(*g, g_status::runnable, g_status::running);
+  m.p->switches.add_owner();
+  arch::san_aim(m.san, g->stack.lo);
+  return g->sp;
+}
+
+void* switch_to_g0(M& m) noexcept {
+  swap_exceptions(m, m.curg, nullptr);
+  m.curg = nullptr;
+  arch::san_aim(m.san, nullptr);
+  return m.g0_sp;
+}
+
+void attach_stack(G* g, const stack& s) noexcept {
+  g->stack = s;
+  arch::san_fresh_stack(s.lo, s.bytes);
+  g->sp = arch::make_first_frame(s.top());
+  g->started = true;
+}
+
+bool attach_cached_stack(P& p, G* g) noexcept {
+  if (p.stacks == 0 || p.stack_cache[p.stacks - 1].bytes != g->stack_bytes) return false;
+  attach_stack(g, p.stack_cache[--p.stacks]);
+  return true;
+}
+
+G* quick_pick(M& m, const stack* spare) noexcept {
+  P* const p = m.p;
+  if (p == nullptr || m.locked_g != nullptr || m.hot.attention.load(relaxed) != 0) return nullptr;
+  if (p->runnext.load(relaxed) == nullptr && sched.global.size_hint() != 0 &&
+      (p->schedtick.load(relaxed) + 1) % kFairTick == 0)
+    return nullptr;
+  G* const g = find_local(*p);
+  if (g == nullptr) return nullptr;
+  if (g->locked_m == nullptr) {
+    if (g->started || (spare != nullptr && spare->bytes == g->stack_bytes)) return g;
+    if (attach_cached_stack(*p, g)) return g;
+  }
+  m.picked = g;
+  return nullptr;
+}
+
+}  // namespace vole::rt
+
+using namespace vole;      // NOLINT: the C entry points below
+using namespace vole::rt;  // NOLINT: belong to this room
+
+extern "C" vole_next vole_decide_park(commit_fn commit, void* arg, std::uint32_t reason,
+                                      void* sp) noexcept {
+  M& m = *this_m();
+  G* const g = m.curg;
+  g->sp = sp;
+  g->why.store(static_cast<wait_reason>(reason), relaxed);
+  g->waiting_since.store(sched.coarse_now.load(relaxed), relaxed);
+  if (m.p != nullptr) set_status(*g, g_status::running, g_status::waiting);
+  leave_behind(m, commit, arg, g);
+  G* const next = quick_pick(m);
+  return {next != nullptr ? switch_to(m, next) : switch_to_g0(m), &m};
+}
+
+extern "C" vole_next vole_decide_yield(void* sp) noexcept {
+  M& m = *enter();
+  G* const g = m.curg;
+  g->sp = sp;
+  if (G* const next = quick_pick(m)) {
+    leave_behind(m, &yielded_to_ring, m.p, g);
+    return {switch_to(m, next), &m};
+  }
+  if (nothing_else_to_do(m)) {
+    arch::san_aim(m.san, g->stack.lo);
+    return {sp, &m};
+  }
+  leave_behind(m, &yielded_to_global, nullptr, g);
+  return {switch_to_g0(m), &m};
+}
+
+extern "C" void vole_arrive(M* m) noexcept {
+  const commit_fn commit = m->commit;
+  G* const g = m->commit_g;
+  m->commit = nullptr;
+  if (!commit(g, m->commit_arg)) ready(m, g);
+}

@@ -1,0 +1,136 @@
+#include "sched/thread.h"
+
+#include "base/fatal.h"
+#include "sched/env.h"
+#include "sched/midwife.h"
+#include "sched/state.h"
+#include "sched/sysmon.h"
+
+namespace vole::rt {
+
+void acquire_p(M& m, P* p) noexcept {
+  holding hold(m.retake_lock);
+  if (m.p != nullptr) fatal("thread: an M that has a P was given another one");
+  m.p = p;
+  m.last_p = p;
+  m.reentering = false;
+  p->m.store(&m, seq_cst);
+  p->status.store(p_status::running, relaxed);
+  m.hot.p.store(p, relaxed);
+  // A stopper that looked before p->m was written counts on us.
+  if (sched.stopping.load(seq_cst)) m.hot.attention.store(1, seq_cst);
+}
+
+P* release_p(M& m) noexcept {
+  holding hold(m.retake_lock);
+  P* const p = m.p;
+  if (p == nullptr) fatal("thread: an M without a P gave one up");
+  m.p = nullptr;
+  m.hot.p.store(nullptr, relaxed);
+  p->m.store(nullptr, seq_cst);
+  return p;
+}
+
+P* pop_idle_p_locked(P* preferred) noexcept {
+  if (sched.stopping.load(relaxed)) return nullptr;
+  if (preferred != nullptr && preferred->status.load(relaxed) == p_status::idle) {
+    lifo<P, &P::next> passed;
+    while (sched.idle_ps.top() != preferred) passed.push(sched.idle_ps.pop());
+    sched.idle_ps.pop();
+    while (P* const p = passed.pop()) sched.idle_ps.push(p);
+    sched.idle_ps.push(preferred);
+  }
+  P* const p = sched.idle_ps.pop();
+  if (p == nullptr) return nullptr;
+  const std::uint32_t were_idle = sched.idle_p_count.fetch_sub(1, seq_cst);
+  sched.idle_mask.clear(p->id);
+  p->status.store(p_status::running, relaxed);
+  if (were_idle == sched.procs.load(relaxed)) sysmon::wake_locked();
+  return p;
+}
+
+void put_idle_p_locked(P* p) noexcept {
+#ifdef VOLE_CHECKED
+  if (has_work(*p)) fatal("thread: a P with work was put on the idle list");
+#endif
+  p->status.store(p_status::idle, relaxed);
+  p->owed.store(false, relaxed);
+  sched.idle_ps.push(p);
+  sched.idle_mask.set(p->id);
+  sched.idle_p_count.fetch_add(1, seq_cst);
+}
+
+void start_m(P* p, bool spinning) noexcept {
+  sched.lock.acquire();
+  M* m = sched.idle_ms.pop();
+  if (m != nullptr) {
+    m->idle.store(false, relaxed);
+    m->spinning = spinning;
+    m->next_p = p;
+    sched.lock.release();
+    m->park.wake();
+    return;
+  }
+  m = midwife::new_m_locked();
+  m->spinning = spinning;
+  m->next_p = p;
+  sched.lock.release();
+  midwife::deliver(m);
+}
+
+// The note has been woken: we own next_p, or must end.
+bool awake(M& m) noexcept {
+  m.park.clear();
+  if (m.must_end) return false;
+  P* const p = m.next_p;
+  m.next_p = nullptr;
+  acquire_p(m, p);
+  return true;
+}
+
+void tell_the_ender() noexcept {
+  sched.settled.fetch_add(1, seq_cst);
+  futex_wake(&sched.settled, 1);
+}
+
+bool stop_m(M& m) noexcept {
+  if (m.p != nullptr || m.spinning) fatal("thread: an M went to sleep with a P or spinning");
+  sched.lock.acquire();
+  m.idle.store(true, seq_cst);
+  sched.idle_ms.push(&m);
+  sched.lock.release();
+  if (sched.ending.load(seq_cst)) tell_the_ender();
+  m.park.sleep();
+  return awake(m);
+}
+
+void hand_off(P* p) noexcept {
+  if (has_work(*p) || sched.global.size_now() != 0) return start_m(p, false);
+  // Nobody looks for work and nobody could: keep one looking.
+  int none = 0;
+  if (sched.parking.spinning.load(seq_cst) == 0 && sched.idle_p_count.load(seq_cst) == 0 &&
+      sched.parking.spinning.compare_exchange_strong(none, 1, seq_cst)) {
+    sched.lock.acquire();
+    sched.parking.need_spinning.store(0, seq_cst);
+    sched.lock.release();
+    return start_m(p, true);
+  }
+  sched.lock.acquire();
+  if (sched.stopping.load(relaxed)) {
+    p->status.store(p_status::stopped, relaxed);
+    if (--sched.stop_wait == 0) sched.stopped.wake();
+    sched.lock.release();
+    return;
+  }
+  // A promise stands (need_spinning): whoever submitted counts on the next worker to look.
+  if (sched.global.size_hint() != 0 || sched.parking.need_spinning.load(seq_cst) != 0) {
+    const bool look = sched.parking.need_spinning.exchange(0, seq_cst) != 0;
+    if (look) sched.parking.spinning.fetch_add(1, seq_cst);
+    sched.lock.release();
+    return start_m(p, look);
+  }
+  put_idle_p_locked(p);
+  sched.lock.release();
+}
+
+}  // namespace vole::rt

@@ -1,0 +1,78 @@
+#include "sched/wake.h"
+
+#include "sched/env.h"
+#include "sched/park.h"
+#include "sched/state.h"
+
+namespace vole::rt {
+namespace {
+
+// The ring is full: its older half and g go to the global queue in one go [6].
+// False: a thief made room.
+bool spill(P& p, runnable* g) noexcept {
+  runnable* last = nullptr;
+  runnable* const first = p.ring.spill_half_owner(&last);
+  if (first == nullptr) return false;
+  last->next = g;
+  sched.lock.acquire();
+  sched.global.append_locked(first, g, local_queue::kHalf + 1);
+  sched.lock.release();
+  p.overflows.add_owner();
+  return true;
+}
+
+void put_ring_owner(P& p, runnable* g) noexcept {
+  while (!p.ring.push_owner(g) && !spill(p, g)) {
+  }
+}
+
+// Puts g into runnext; the one it displaces goes to the ring. True: it displaced one.
+bool put_next_owner(P& p, runnable* g) noexcept {
+  runnable* const displaced = p.runnext.exchange(g, seq_cst);  // S1
+  if (displaced == nullptr) return false;
+  put_ring_owner(p, displaced);
+  return true;
+}
+
+}  // namespace
+
+void put_back_owner(P& p, G* g) noexcept { put_ring_owner(p, g); }
+
+void push_global(G* g) noexcept {
+  sched.lock.acquire();
+  sched.global.push_back_locked(g);  // S1: its size is stored seq_cst
+  sched.lock.release();
+  submit();
+}
+
+void ready(M* m, G* g) noexcept {
+  set_status(*g, g_status::waiting, g_status::runnable);
+  if (m == nullptr) return push_global(g);
+  if (put_next_owner(*m->p, g)) {
+    m->p->owed.store(false, relaxed);
+    return submit();
+  }
+  m->p->owed.store(true, relaxed);
+}
+
+void put_new_owner(M& m, G* g) noexcept {
+#ifdef VOLE_CHECKED
+  // Nobody may rely on the order: debug builds sometimes queue behind instead [5].
+  if (m.random.below(4) == 0) {
+    put_ring_owner(*m.p, g);
+    fence_seq_cst();  // S1 and S2 for a push that bypasses runnext
+    return submit();
+  }
+#endif
+  put_next_owner(*m.p, g);
+  m.p->owed.store(false, relaxed);
+  submit();
+}
+
+void wake(M* m, waiter* w, std::uintptr_t value) noexcept {
+  if (w->g == nullptr) return w->thread->wake();
+  w->g->wake_value = value;
+  ready(m, w->g);
+}
+
+}  // namespace vole::rt

@@ -1,0 +1,26 @@
+// Making goroutines runnable.
+//
+// Who    the scheduler; upstairs uses wake() of park.h.
+// Where  in the runtime, no lock held.
+// Law    I1: after any of these, an idle worker will find the G. For a G readied
+//        into an empty runnext that may take up to a millisecond: see "owed".
+//
+// Owed wake-ups. A goroutine that readies another is often about to park and run
+// it right here; waking a second core for it costs more (a futex wake is 6 us, a
+// cache line across cores 85 ns) than running it in turn. So ready() into an empty
+// runnext only marks p->owed. Parking into that G clears the mark, a second ready
+// pays it, and sysmon pays within a millisecond if neither happens.
+#pragma once
+
+#include "gmp/g.h"
+#include "gmp/m.h"
+#include "gmp/p.h"
+
+namespace vole::rt {
+
+void ready(M* m, G* g) noexcept;            // waiting -> runnable; m null: a guest
+void put_new_owner(M& m, G* g) noexcept;    // a newborn: runnext, and pays at once
+void put_back_owner(P& p, G* g) noexcept;   // the ring's tail, or half of it spills [6]
+void push_global(G* g) noexcept;            // takes L, then submits
+
+}  // namespace vole::rt

@@ -1,0 +1,204 @@
+#include "sched/world.h"
+
+#include <new>
+
+#include "base/fatal.h"
+#include "os/os.h"
+#include "sched/env.h"
+#include "sched/lifecycle.h"
+#include "sched/state.h"
+#include "sched/thread.h"
+
+namespace vole::rt::world {
+namespace {
+
+constinit base::lock<lock_rank::world> one_stopper;
+
+void stopped_locked(P* p) noexcept {
+  p->status.store(p_status::stopped, relaxed);
+  --sched.stop_wait;
+}
+
+// The M whose P is p, with its retake lock held and the P hidden; nullptr: p is in flight to an
+// M that will see the stop by itself.
+M* hide(P* p) noexcept {
+  M* const m = p->m.load(seq_cst);
+  if (m == nullptr) return nullptr;
+  m->retake_lock.acquire_next_of_kind();  // order: Ps by number
+  if (m->p != p) {
+    m->retake_lock.release();
+    return nullptr;
+  }
+  m->hot.attention.store(1, seq_cst);
+  m->hot.hide();
+  return m;
+}
+
+// After the barrier: is it ours?
+bool look(M* m, P* p) noexcept {
+  if (!m->hot.look()) {
+    m->hot.unhide(p);
+    return false;
+  }
+  m->p = nullptr;
+  m->hot.attention.store(0, seq_cst);
+  p->m.store(nullptr, seq_cst);
+  p->taken_from = m;
+  set_status(*m->curg, g_status::running, g_status::evicted);
+  return true;
+}
+
+void retake_all() noexcept {
+  static constinit M* hidden[kMaxProcs];  // one stopper at a time
+  const std::uint32_t n = sched.procs.load(relaxed);
+  for (std::uint32_t i = 0; i < n; ++i) hidden[i] = hide(sched.p_at(i));
+  os::membarrier();
+  std::uint32_t taken = 0;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (hidden[i] == nullptr) continue;
+    P* const p = sched.p_at(i);
+    if (look(hidden[i], p)) {
+      p->status.store(p_status::stopped, relaxed);
+      ++taken;
+    }
+    hidden[i]->retake_lock.release();
+  }
+  sched.lock.acquire();
+  sched.stop_wait -= taken;
+  if (taken != 0 && sched.stop_wait == 0) sched.stopped.wake();
+  sched.lock.release();
+}
+
+// Back to the thread it was taken from, if that has not noticed yet.
+bool give_back(P* p) noexcept {
+  M* const m = p->taken_from;
+  p->taken_from = nullptr;
+  if (m == nullptr) return false;
+  holding hold(m->retake_lock);
+  if (m->reentering || m->zombie || m->p != nullptr) return false;
+  set_status(*m->curg, g_status::evicted, g_status::running);
+  m->p = p;
+  p->status.store(p_status::running, relaxed);
+  p->m.store(m, seq_cst);
+  m->hot.unhide(p);
+  return true;
+}
+
+// [33]: what a dying P has queued goes first; its caches are everybody's.
+void drain(P* p) noexcept {
+  sched.lock.acquire();
+  lifo<runnable, &runnable::next> order;
+  if (runnable* r = p->runnext.exchange(nullptr, seq_cst)) sched.global.push_front_locked(r);
+  while (runnable* r = p->ring.pop_owner()) order.push(r);
+  while (runnable* r = order.pop()) sched.global.push_front_locked(r);
+  while (runnable* r = p->free_gs.pop()) sched.free_gs.push(r);
+  sched.lock.release();
+  depot::put(p->stack_cache, p->stacks);
+  p->stacks = 0;
+}
+
+}  // namespace
+
+void stop() noexcept {
+  one_stopper.acquire();
+  if (lifecycle::is_zombie()) {
+    one_stopper.release();
+    os::park_forever();
+  }
+  sched.lock.acquire();
+  sched.stopped.clear();
+  sched.stop_wait = sched.procs.load(relaxed);
+  sched.stopping.store(true, seq_cst);
+  while (P* const p = sched.idle_ps.pop()) {
+    sched.idle_p_count.fetch_sub(1, seq_cst);
+    sched.idle_mask.clear(p->id);
+    stopped_locked(p);
+  }
+  const bool all_stopped = sched.stop_wait == 0;
+  sched.lock.release();
+  if (all_stopped) return;
+  retake_all();
+  sched.stopped.sleep();
+}
+
+void start() noexcept {
+  const std::uint32_t n = sched.procs.load(relaxed);
+  sched.lock.acquire();
+  sched.stopping.store(false, seq_cst);
+  sched.lock.release();
+  for (std::uint32_t i = 0; i < n; ++i) {
+    P* const p = sched.p_at(i);
+    if (!give_back(p)) hand_off(p);
+  }
+  one_stopper.release();
+  if (sched.global.size_now() != 0) submit();
+}
+
+void begin() noexcept {
+  sched.lock.acquire();
+  sched.stopping.store(false, seq_cst);
+  const std::uint32_t n = sched.procs.load(relaxed);
+  for (std::uint32_t i = n; i-- > 0;) put_idle_p_locked(sched.p_at(i));
+  sched.lock.release();
+}
+
+void end() noexcept { one_stopper.release(); }
+
+void resize(std::uint32_t n) noexcept {
+  const std::uint32_t had = sched.procs.load(relaxed);
+  for (std::uint32_t i = n; i < had; ++i) {
+    P* const p = sched.p_at(i);
+    drain(p);
+    p->taken_from = nullptr;
+    p->status.store(p_status::dead, relaxed);
+  }
+  for (std::uint32_t i = had; i < n; ++i) {
+    P* p = sched.p_at(i);
+    if (p == nullptr) {
+      P* const memory = p_slab.allocate_raw();
+      if (memory == nullptr) fatal("out of memory: no room for another P");
+      p = new (memory) P;
+      p->id = i;
+      sched.all[i].store(p, std::memory_order_release);  // pairs: p_at
+    }
+    p->status.store(p_status::stopped, relaxed);
+  }
+  sched.strides.reset(n);
+  sched.procs.store(n, seq_cst);
+}
+
+void stop_here(M& m) noexcept {
+  if (m.spinning) {
+    m.spinning = false;
+    sched.parking.spinning.fetch_sub(1, seq_cst);
+  }
+  P* const p = release_p(m);
+  sched.lock.acquire();
+  if (sched.stopping.load(relaxed)) {
+    stopped_locked(p);
+    if (sched.stop_wait == 0) sched.stopped.wake();
+    sched.lock.release();
+    return;
+  }
+  sched.lock.release();
+  hand_off(p);  // the world has started again meanwhile
+}
+
+void yield_p_to_stopper(M& m) noexcept {
+  set_status(*m.curg, g_status::running, g_status::evicted);
+  P* const p = release_p(m);
+  p->taken_from = &m;
+  sched.lock.acquire();
+  if (sched.stopping.load(relaxed)) {
+    stopped_locked(p);
+    if (sched.stop_wait == 0) sched.stopped.wake();
+    sched.lock.release();
+    return;
+  }
+  p->taken_from = nullptr;
+  sched.lock.release();
+  acquire_p(m, p);
+  set_status(*m.curg, g_status::evicted, g_status::running);
+}
+
+}  // namespace vole::rt::world

@@ -1,0 +1,104 @@
+// The local queue in short, with one fault to choose: mutants for its model.
+//
+// Who    local_queue_model.cc.
+// Law    with fault::none it does what queue/local_queue.h does.
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.h"
+#include "gmp/runnable.h"
+
+namespace {
+
+enum class fault {
+  none, publishes_first, claims_first, never_full, publishes_all, forgets_rest, pops_unclaimed
+};
+
+template <std::uint32_t Capacity, fault F>
+class faulty_queue {
+  using runnable = vole::rt::runnable;
+
+ public:
+  static constexpr std::uint32_t kCapacity = Capacity, kHalf = Capacity / 2;
+
+  bool push_owner(runnable* g) noexcept {
+    const std::uint32_t back = back_.load(relaxed);
+    const std::uint32_t front = front_.load(acquire);
+    if (F != fault::never_full && back - front >= kCapacity) return false;
+    if (F == fault::publishes_first) back_.store(back + 1, release);
+    slots_[back % kCapacity].store(g, relaxed);
+    if (F != fault::publishes_first) back_.store(back + 1, release);
+    return true;
+  }
+
+  runnable* pop_owner() noexcept {
+    std::uint32_t front = front_.load(acquire);
+    for (;;) {
+      const std::uint32_t back = back_.load(relaxed);
+      if (front == back) return nullptr;
+      if (F == fault::pops_unclaimed) {
+        back_.store(back - 1, release);
+        return slots_[(back - 1) % kCapacity].load(relaxed);
+      }
+      runnable* g = slots_[front % kCapacity].load(relaxed);
+      if (claim(front, 1)) return g;
+    }
+  }
+
+  runnable* spill_half_owner(runnable** tail) noexcept {
+    std::uint32_t front = front_.load(acquire);
+    if (back_.load(relaxed) - front < kCapacity) return nullptr;
+    runnable* batch[kHalf];
+    for (std::uint32_t i = 0; i < kHalf; ++i)
+      batch[i] = slots_[(front + i) % kCapacity].load(relaxed);
+    if (!claim(front, kHalf)) return nullptr;
+    for (std::uint32_t i = 0; i < kHalf; ++i)
+      batch[i]->next = i + 1 < kHalf ? batch[i + 1] : nullptr;
+    *tail = batch[kHalf - 1];
+    return batch[0];
+  }
+
+  runnable* steal_half_owner(faulty_queue& victim) noexcept {
+    const std::uint32_t back = back_.load(relaxed);
+    const std::uint32_t taken = victim.grab(*this, back);
+    if (taken == 0) return nullptr;
+    runnable* g = slots_[(back + taken - 1) % kCapacity].load(relaxed);
+    const std::uint32_t shown = F == fault::publishes_all  ? taken
+                                : F == fault::forgets_rest ? 0
+                                                           : taken - 1;
+    if (shown > 0) back_.store(back + shown, release);
+    return g;
+  }
+
+ private:
+  static constexpr std::memory_order relaxed = std::memory_order_relaxed;
+  static constexpr std::memory_order acquire = std::memory_order_acquire;
+  static constexpr std::memory_order release = std::memory_order_release;
+
+  std::uint32_t grab(faulty_queue& to, std::uint32_t to_back) noexcept {
+    for (;;) {
+      std::uint32_t front = front_.load(acquire);
+      const std::uint32_t available = back_.load(acquire) - front;
+      const std::uint32_t n = available - available / 2;
+      if (n == 0) return 0;
+      if (n > kHalf) continue;
+      const std::uint32_t from = front;
+      if (F == fault::claims_first && !claim(front, n)) continue;
+      for (std::uint32_t i = 0; i < n; ++i)
+        to.slots_[(to_back + i) % kCapacity].store(slots_[(from + i) % kCapacity].load(relaxed),
+                                                   relaxed);
+      if (F == fault::claims_first || claim(front, n)) return n;
+    }
+  }
+
+  bool claim(std::uint32_t& front, std::uint32_t n) noexcept {
+    return front_.compare_exchange_strong(front, front + n, std::memory_order_acq_rel, acquire);
+  }
+
+  vole::base::atomic<std::uint32_t> front_{0};
+  vole::base::atomic<std::uint32_t> back_{0};
+  vole::base::atomic<runnable*> slots_[Capacity] = {};
+};
+
+}  // namespace

@@ -1,0 +1,267 @@
+// A small runtime around the parking protocol: Ps with a runnext and a ring, a global
+// queue, Ms that find, run, go idle and sleep on notes (SPEC 2).
+//
+// Who    parking_model.cc. Text is the protocol: the shipped one or a mutant of it.
+// Law    I1 at the end: no work is queued while a P is idle. I2: spinning never falls
+//        below 0 and ends at 0. I4: each P has one owner; whoever holds it touches its
+//        var. Every G runs once.
+// Note   a ring is a set of bits taken by compare-and-swap: the order within it is
+//        local_queue_model's business. A G displaced from runnext is pushed with a
+//        release only, as into the real ring, and after S1's exchange; so it needs a
+//        fence of its own before S3.
+#pragma once
+
+#include "base/note.h"
+#include "explore.h"
+#include "sched/parking.h"
+
+namespace {
+
+using namespace vole::base;
+
+constexpr int kPs = 3, kMs = 6;
+
+struct proc {
+  atomic<int> runnext{0};  // a G's bit, or 0
+  atomic<int> ring{0};
+  model::var<int> held{0};
+};
+
+struct machine {
+  int id = 0;
+  bool spinning = false;
+  proc* p = nullptr;
+  model::var<proc*> nextp{nullptr};
+  note park;
+};
+
+struct house_plan {
+  int procs = 2;
+  int local = 0;       // Gs that the submitter with a P (P 0) makes
+  int global = 0;      // Gs that a plain thread makes
+  bool stays = true;   // the submitter keeps P 0 in user code; else it becomes a worker
+  int steals = 1;      // does a worker that is not spinning start to [13]? 0: no, 2: either
+  bool endless = false;  // a G that a worker runs does not end
+  int busy = 0;        // workers that hold a P from the start, just out of a G
+  int searching = 0;   // workers that do and spin
+  int returning = 0;   // Ms out of a system call, which take an idle P if there is one [24]
+  int asleep = 2;      // further Ms
+  bool weak_s1 = false, weak_d2 = false, weak_s3 = false, no_fence = false;
+};
+
+template <class Text>
+struct house {
+  vole::rt::parking::state state;
+  model::mutex l;
+  proc ps[kPs];
+  machine ms[kMs];
+  model::var<int> global{0};     // under l
+  atomic<int> global_size{0};
+  model::var<int> idle_ps{0};    // under l
+  model::var<int> idle_ms{0};    // under l
+  int made = 0, in_user_code = 0;
+  int ran[8] = {};
+  house_plan plan;
+
+  explicit house(house_plan what) : plan(what) {
+    for (int i = 0; i < kMs; ++i) ms[i].id = i;
+    const int spinning = model::atomic_in(state, 0);
+    model::name(spinning, "spinning");
+    model::name(model::atomic_in(state, 1), "need");
+    model::name(model::atomic_in(ps[0], 0), "runnext0");
+    model::name(model::atomic_in(ps[0], 1), "ring0");
+    model::name(model::atomic_in(ps[1], 0), "runnext1");
+    model::name(model::atomic_in(ps[1], 1), "ring1");
+    model::name(model::atomic_in(global_size), "global_size");
+    if (plan.weak_s1) model::weaken(model::atomic_in(ps[0], 0), model::access::rmw, acq_rel);
+    if (plan.weak_s1) model::weaken(model::atomic_in(global_size), model::access::store, release);
+    if (plan.weak_d2) model::weaken(spinning, model::access::rmw, relaxed);
+    if (plan.weak_s3) model::weaken(spinning, model::access::load, acquire);
+    if (plan.no_fence) model::drop(model::call::fence);
+    int p = 0, m = 0;
+    if (plan.local > 0) {
+      ms[m].p = &ps[p++];
+      model::spawn_daemon("submitter", [this, &me = ms[m]] { make_local(me); });
+      ++m;
+    }
+    static constexpr const char* kNames[] = {"m0", "m1", "m2", "m3", "m4", "m5"};
+    for (int i = 0; i < plan.busy + plan.searching; ++i, ++m) {
+      ms[m].p = &ps[p++];
+      ms[m].spinning = i >= plan.busy;
+      model::spawn_daemon(kNames[m], [this, &me = ms[m]] { work(me); });
+    }
+    for (int i = 0; i < plan.returning; ++i, ++m)
+      model::spawn_daemon(kNames[m], [this, &me = ms[m]] { come_back(me); });
+    for (int i = 0; i < plan.asleep; ++i, ++m) {
+      idle_ms = idle_ms.get() | 1 << m;
+      model::spawn_daemon(kNames[m], [this, &me = ms[m]] {
+        wait_for_p(me);
+        work(me);
+      });
+    }
+    model::require(m <= kMs && p <= plan.procs, "the plan has too many Ms");
+    for (; p < plan.procs; ++p) idle_ps = idle_ps.get() | 1 << p;
+    state.spinning.store(plan.searching, relaxed);
+    if (plan.global > 0) model::spawn("plain", [this] { make_global(); });
+  }
+
+  // ── the Env ──
+  vole::rt::parking::state& parking_state() { return state; }
+  void lock() { l.lock(); }
+  void unlock() { l.unlock(); }
+  proc* pop_idle_p_locked() {
+    const int all = idle_ps.get();
+    if (all == 0) return nullptr;
+    const int i = __builtin_ctz(static_cast<unsigned>(all));
+    idle_ps = all & ~(1 << i);
+    return &ps[i];
+  }
+  bool must_not_idle_locked() { return global.get() != 0; }
+  void release_p_to_idle_locked(machine& m) {
+    touch(*m.p);
+    const int bit = 1 << (m.p - ps);
+    model::require((idle_ps.get() & bit) == 0, "I4: a P became idle twice");
+    idle_ps = idle_ps.get() | bit;
+    m.p = nullptr;
+  }
+  void acquire_p(machine& m, proc* p) {
+    m.p = p;
+    touch(*p);
+  }
+  bool any_work() {
+    if (global_size.load(seq_cst) != 0) return true;
+    for (int i = 0; i < plan.procs; ++i)
+      if (ps[i].runnext.load(seq_cst) != 0 || (rings() && ps[i].ring.load(seq_cst) != 0))
+        return true;
+    return false;
+  }
+  void start_spinning_m(proc* p) {
+    l.lock();
+    const int all = idle_ms.get();
+    model::require(all != 0, "the model has too few Ms");
+    machine& m = ms[__builtin_ctz(static_cast<unsigned>(all))];
+    idle_ms = all & (all - 1);
+    l.unlock();
+    m.nextp = p;
+    m.park.wake();
+  }
+
+  // ── Ms ──
+  bool rings() const { return plan.local > 1; }  // else nothing is ever displaced into one
+  void touch(proc& p) { p.held = p.held.get() + 1; }
+
+  void wait_for_p(machine& m) {
+    m.park.sleep();
+    m.park.clear();
+    m.spinning = true;
+    m.p = m.nextp.get();
+  }
+
+  void stop_m(machine& m) {
+    model::require(!m.spinning && m.p == nullptr, "I3: asleep with a P, or spinning");
+    l.lock();
+    idle_ms = idle_ms.get() | 1 << m.id;
+    l.unlock();
+    wait_for_p(m);
+  }
+
+  void work(machine& m) {
+    for (;;) {
+      if (const int g = find(m); g != 0) {
+        if (m.spinning) Text::found_work(*this, m);
+        run(g);
+        touch(*m.p);
+        if (plan.endless) {
+          ++in_user_code;
+          return;
+        }
+      } else if (Text::go_idle(*this, m) == vole::rt::parking::verdict::sleep) {
+        stop_m(m);
+      }
+    }
+  }
+
+  void come_back(machine& m) {
+    l.lock();
+    proc* const p = pop_idle_p_locked();
+    l.unlock();
+    if (p == nullptr) stop_m(m);
+    if (p != nullptr) acquire_p(m, p);
+    work(m);
+  }
+
+  void run(int g) { model::require(++ran[__builtin_ctz(static_cast<unsigned>(g))] == 1, "twice"); }
+
+  int find(machine& m) {
+    touch(*m.p);
+    if (const int g = take(*m.p); g != 0) return g;
+    if (const int g = take_global(); g != 0) return g;
+    if (!m.spinning && (plan.steals == 0 || (plan.steals == 2 && model::choose(2) == 0))) return 0;
+    if (!m.spinning) Text::become_spinning(*this, m);
+    for (int i = 0; i < plan.procs; ++i)
+      if (&ps[i] != m.p)
+        if (const int g = take(ps[i]); g != 0) return g;
+    return 0;
+  }
+
+  int take(proc& p) {
+    int g = p.runnext.load(std::memory_order_acquire);
+    if (g != 0 && p.runnext.compare_exchange_strong(g, 0, seq_cst)) return g;
+    if (!rings()) return 0;
+    int all = p.ring.load(std::memory_order_acquire);
+    while (all != 0)
+      if (p.ring.compare_exchange_strong(all, all & (all - 1), acq_rel)) return all & -all;
+    return 0;
+  }
+
+  int take_global() {
+    if (global_size.load(relaxed) == 0) return 0;
+    l.lock();
+    const int all = global.get();
+    if (all != 0) set_global(all & (all - 1));
+    l.unlock();
+    return all & -all;
+  }
+  void set_global(int all) {
+    global = all;
+    global_size.store(__builtin_popcount(static_cast<unsigned>(all)), seq_cst);
+  }
+
+  // ── submitters ──
+  void make_local(machine& m) {
+    for (int n = 0; n < plan.local; ++n) {
+      touch(*m.p);
+      const int was = m.p->runnext.exchange(1 << n, seq_cst);  // S1
+      if (was != 0) {
+        m.p->ring.fetch_or(was, std::memory_order_release);
+        fence_seq_cst();
+      }
+      Text::submit(*this);
+    }
+    made += plan.local;
+    plan.stays ? (void)++in_user_code : work(m);
+  }
+  void make_global() {
+    for (int n = 0; n < plan.global; ++n) {
+      l.lock();
+      set_global(global.get() | 1 << (4 + n));
+      l.unlock();
+      Text::submit(*this);
+    }
+    made += plan.global;
+  }
+
+  void finish() {
+    int left = global.get(), all = 0;
+    for (proc& p : ps) left |= p.runnext.load(relaxed) | p.ring.load(relaxed);
+    for (const int n : ran) all += n;
+    model::require(left == 0 || idle_ps.get() == 0, "I1: work is queued and a P is idle");
+    model::require(state.spinning.load(relaxed) == 0, "I2: spinning does not end at 0");
+    model::require(model::lowest(model::atomic_in(state, 0)) >= 0, "I2: spinning fell below 0");
+    model::require(all + __builtin_popcount(static_cast<unsigned>(left)) == made, "a G is lost");
+    model::require(__builtin_popcount(static_cast<unsigned>(idle_ps.get())) + in_user_code ==
+                       plan.procs, "I4: a P is lost");
+  }
+};
+
+}  // namespace

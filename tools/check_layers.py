@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Holds src/ and include/ to the plan in layers.txt and to the rules in rules.txt.
+
+Prints one line per offence, `path:line: sentence`, and exits with 1 if there is any.
+Files that are merely large are reported, but do not fail.
+"""
+
+import argparse
+import fnmatch
+import re
+import sys
+from pathlib import Path
+
+import source_text
+
+FRONT_DOOR = "vole"
+
+
+class PlanError(Exception):
+    """The text file itself is wrong."""
+
+
+# ── layers.txt ──
+
+
+def parse_layers(text):
+    """{room: {room it may include: None (all of it) or the set of permitted headers}}"""
+    allowed = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        if line.count("<") != 1:
+            raise PlanError(f"layers.txt:{number}: not of the form `a, b < c, d`")
+        below, above = (part.strip() for part in line.split("<"))
+        lower = []
+        for item in re.findall(r"[^,(]+(?:\([^)]*\))?", below):
+            match = re.fullmatch(r"(\w+)(?:\(([^)]*)\))?", item.strip())
+            if not match:
+                raise PlanError(f"layers.txt:{number}: cannot read `{item.strip()}`")
+            doors = match[2] and {door.strip() for door in match[2].split(",")}
+            lower.append((match[1], doors))
+        for room in (name.strip() for name in above.split(",")):
+            may = allowed.setdefault(room, {})
+            for name, doors in lower:
+                allowed.setdefault(name, {})
+                if name in may:
+                    raise PlanError(f"layers.txt:{number}: {name} < {room} is said twice")
+                may[name] = doors
+    refuse_cycle(allowed)
+    return allowed
+
+
+def refuse_cycle(allowed):
+    done, path = set(), []
+
+    def visit(room):
+        if room in path:
+            raise PlanError("layers.txt: a circle: " + " < ".join(path[path.index(room):] + [room]))
+        if room in done:
+            return
+        path.append(room)
+        for lower in allowed[room]:
+            visit(lower)
+        path.pop()
+        done.add(room)
+
+    for room in allowed:
+        visit(room)
+
+
+def room_of(path):
+    """src/<room>/… or include/vole/…; None for a file that lies in no room."""
+    parts = path.split("/")
+    if parts[0] == "src" and len(parts) > 2:
+        return parts[1]
+    if parts[:2] == ["include", FRONT_DOOR]:
+        return FRONT_DOOR
+    return None
+
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def check_includes(path, code, allowed):
+    room = room_of(path)
+    if room is None:
+        yield path, 1, "lies in no room"
+        return
+    if room not in allowed:
+        yield path, 1, f"the room {room} is not on the plan (tools/layers.txt)"
+        return
+    for number, line in enumerate(code.splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        target, _, header = match[2].partition("/")
+        if target not in allowed:
+            if match[1] == '"':
+                yield path, number, f'"{match[2]}" does not begin with a room of the plan'
+            continue
+        if target == room:
+            continue
+        if target not in allowed[room]:
+            yield path, number, f"{room} may not include {target} ({match[2]})"
+            continue
+        doors = allowed[room][target]
+        if doors is not None and header not in doors:
+            named = ", ".join(sorted(doors))
+            yield path, number, f"{room} may include only {named} of {target}, not {match[2]}"
+
+
+# ── rules.txt ──
+
+
+class Rule:
+    def __init__(self, sentence):
+        self.sentence, self.forbid, self.places, self.exceptions = sentence, None, [], []
+
+    def holds_in(self, path):
+        def among(globs):
+            return any(fnmatch.fnmatchcase(path, glob) for glob in globs)
+
+        return among(self.places) and not among(self.exceptions)
+
+
+def parse_rules(text):
+    """(rules, sizes); a size is (warn, fail, globs)."""
+    rules, sizes = [], []
+    for number, line in enumerate(text.splitlines(), 1):
+        word, _, rest = line.strip().partition(" ")
+        rest = rest.strip()
+        if not word or word.startswith("#"):
+            continue
+        size = re.fullmatch(r"size warn (\d+) fail (\d+) in (.+)", line.strip())
+        if size:
+            sizes.append((int(size[1]), int(size[2]), size[3].split()))
+        elif word == "rule":
+            rules.append(Rule(rest))
+        elif word == "forbid" and rules:
+            rules[-1].forbid = re.compile(rest)
+        elif word == "in" and rules:
+            rules[-1].places = rest.split()
+        elif word == "except" and rules:
+            rules[-1].exceptions = rest.split()
+        else:
+            raise PlanError(f"rules.txt:{number}: cannot read `{line.strip()}`")
+    for rule in rules:
+        if rule.forbid is None or not rule.places:
+            raise PlanError(f"rules.txt: the rule `{rule.sentence}` lacks `forbid` or `in`")
+    return rules, sizes
+
+
+def check_rules(path, code, rules):
+    for rule in rules:
+        if not rule.holds_in(path):
+            continue
+        for number, line in enumerate(code.splitlines(), 1):
+            match = rule.forbid.search(line)
+            if match:
+                yield path, number, f"{rule.sentence} (found `{match.group().strip()}`)"
+
+
+def check_size(path, text, sizes):
+    """Yields (path, line, sentence, fails)."""
+    lines = len(text.splitlines())
+    for warn, fail, globs in sizes:
+        if not any(fnmatch.fnmatchcase(path, glob) for glob in globs):
+            continue
+        if lines > fail:
+            yield path, lines, f"{lines} lines, more than {fail}: split it", True
+        elif lines > warn:
+            yield path, lines, f"{lines} lines, more than {warn}: think of splitting it", False
+
+
+# ── all of it ──
+
+
+def check(root, layers_text, rules_text):
+    """(offences, warnings), both lists of printable lines."""
+    allowed = parse_layers(layers_text)
+    rules, sizes = parse_rules(rules_text)
+    offences, warnings = [], []
+    for path in source_text.files(root, "src", "include"):
+        text = source_text.read(root, path)
+        for where, line, sentence, fails in check_size(path, text, sizes):
+            (offences if fails else warnings).append(f"{where}:{line}: {sentence}")
+        if source_text.is_test(path):
+            continue
+        code = source_text.strip(text)
+        found = [*check_includes(path, code, allowed), *check_rules(path, code, rules)]
+        offences += [f"{where}:{line}: {sentence}" for where, line, sentence in found]
+    return offences, warnings
+
+
+def main():
+    here = Path(__file__).resolve().parent
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=Path, default=here.parent)
+    root = parser.parse_args().root
+    try:
+        offences, warnings = check(
+            root,
+            (root / "tools/layers.txt").read_text(encoding="utf-8"),
+            (root / "tools/rules.txt").read_text(encoding="utf-8"),
+        )
+    except PlanError as error:
+        sys.exit(str(error))
+    for line in warnings:
+        print("warning:", line)
+    for line in offences:
+        print(line)
+    if offences:
+        sys.exit(1)
+    print(f"layers: {len(source_text.files(root, 'src', 'include'))} files are where they belong")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""The checks must refuse what is wrong: each is shown a small house with one fault."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import check_layers
+import check_locks
+import check_mechanisms
+import compile_fail
+import doc_examples
+import source_text
+
+HERE = Path(__file__).resolve().parent
+LAYERS = (HERE / "layers.txt").read_text(encoding="utf-8")
+RULES = (HERE / "rules.txt").read_text(encoding="utf-8")
+
+
+class House(unittest.TestCase):
+    """A folder that is filled with `put` and thrown away afterwards."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.root = Path(holder.name)
+
+    def put(self, path, text):
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        return target
+
+
+class Strip(unittest.TestCase):
+    def test_comments_and_literals_go_lines_stay(self):
+        text = 'a; // errno\n/* errno\n */ b("errno"); c(\'"\'); d(R"x(errno\n)x");\n'
+        code = source_text.strip(text)
+        self.assertNotIn("errno", code)
+        self.assertEqual(code.count("\n"), text.count("\n"))
+        self.assertIn("d(", code)
+
+    def test_include_keeps_its_name(self):
+        self.assertIn('"base/x.h"', source_text.strip('#include "base/x.h"  // why\n'))
+
+    def test_digit_separators_are_no_quotes(self):
+        self.assertIn("errno", source_text.strip("int a = 1'000; errno; int b = 2'000;\n"))
+
+
+class PlannedHouse(House):
+    """Held to the real layers.txt and rules.txt."""
+
+    def offences(self):
+        return check_layers.check(self.root, LAYERS, RULES)[0]
+
+    def assert_refused(self, path, text, words):
+        self.put(path, text)
+        found = self.offences()
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(words, found[0])
+        self.assertTrue(found[0].startswith(path + ":"), found[0])
+
+
+class Layers(PlannedHouse):
+    def test_a_good_house_passes(self):
+        self.put("src/base/list.h", "#pragma once\n#include <cstdint>\n")
+        self.put("src/queue/q.h", '#include "base/list.h"\n#include "gmp/g.h"\n')
+        self.put("src/sync/wg.cc", '#include <vole/sync.h>\n#include "sched/park.h"\n')
+        self.put("src/base/list_test.cc", '#include "sched/loop.h"\n#include <atomic>\n')
+        self.put("include/vole/sync.h", "#include <vole/detail/x.h>\n")
+        self.assertEqual(self.offences(), [])
+
+    def test_an_include_upwards(self):
+        self.assert_refused(
+            "src/base/list.h", '#include "gmp/g.h"\n', "base may not include gmp")
+
+    def test_an_include_beside_the_door(self):
+        self.assert_refused(
+            "src/sync/wg.cc", '#include "sched/loop.h"\n', "only park.h of sched")
+
+    def test_an_include_of_a_ports_private_header(self):
+        self.assert_refused(
+            "src/sched/idle.cc", '#include "os/linux/futex.h"\n', "only os.h of os")
+
+    def test_nothing_follows_by_chaining(self):
+        self.assert_refused(
+            "src/queue/q.h", '#include "stack/depot.h"\n', "queue may not include stack")
+
+    def test_the_front_door_shows_no_room(self):
+        self.assert_refused(
+            "include/vole/go.h", '#include "sched/boot.h"\n', "vole may not include sched")
+
+    def test_an_include_without_a_room(self):
+        self.assert_refused("src/base/a.h", '#include "list.h"\n', "does not begin with a room")
+
+    def test_a_room_that_is_not_on_the_plan(self):
+        self.assert_refused("src/attic/a.h", "", "attic is not on the plan")
+
+    def test_a_file_in_no_room(self):
+        self.assert_refused("src/a.h", "", "in no room")
+
+    def test_the_plan_has_no_circle(self):
+        with self.assertRaisesRegex(check_layers.PlanError, "circle"):
+            check_layers.parse_layers("a < b\nb < c\nc < a\n")
+
+    def test_an_unreadable_plan(self):
+        for text in ("a b\n", "a < b < c\n", "a! < b\n", "a < b\na < b\n"):
+            with self.assertRaises(check_layers.PlanError):
+                check_layers.parse_layers(text)
+
+
+class Rules(PlannedHouse):
+    def test_each_rule(self):
+        for path, line, words in (
+            ("src/sched/a.cc", "std::atomic<int> x;", "base/atomic.h"),
+            ("src/sched/a.cc", "#include <atomic>", "base/atomic.h"),
+            ("include/vole/a.h", "std::atomic_flag x;", "base/atomic.h"),
+            ("src/sched/a.cc", "int e = errno;", "errno"),
+            ("src/base/a.cc", "pthread_self();", "threads"),
+            ("src/base/a.cc", "#ifdef __linux__", "which system"),
+            ("src/base/a.cc", "#if defined(__linux__)", "which system"),
+            ("src/sched/a.cc", 'asm volatile("");', "inline assembly"),
+            ("src/sched/a.cc", '__asm__("nop");', "inline assembly"),
+            ("src/sched/a.cc", "g->status.store(1, relaxed);", "only through gmp/status.h"),
+            ("src/sched/a.cc", "g.status_.exchange(x);", "only through gmp/status.h"),
+            ("src/sched/a_sig.cc", "int* p = new int;", "signal context"),
+            ("src/sched/a_sig.cc", "std::printf(x);", "signal context"),
+            ("src/sched/a_sig.cc", "throw x;", "signal context"),
+            ("src/sched/a_sig.cc", "void* p = malloc(1);", "signal context"),
+        ):
+            with self.subTest(path=path, line=line):
+                self.assert_refused(path, f"\n{line}\n", words)
+                self.assertIn(f"{path}:2:", self.offences()[0])
+                (self.root / path).unlink()
+
+    def test_the_permitted_rooms(self):
+        self.put("src/base/atomic.h", "#include <atomic>\nstd::atomic<int> x;\n")
+        self.put("src/os/linux/futex.cc", "int e = errno; pthread_self();\n#ifdef __linux__\n#endif\n")
+        self.put("src/arch/amd64/switch.cc", 'void f() { asm volatile(""); }\n')
+        self.put("src/gmp/status.h", "void f(G* g) { g->status.store(1); }\n")
+        self.put("src/sched/p.cc", "void f(P* p) { p->status.store(p_status::idle, relaxed); }\n")
+        self.put("src/sched/a.cc", "// new, errno, std::atomic\nint news = 0; thrown(\"throw\");\n")
+        self.assertEqual(self.offences(), [])
+
+    def test_sizes(self):
+        self.put("src/base/middling.h", "\n" * 301)
+        self.put("src/base/ok.h", "\n" * 300)
+        offences, warnings = check_layers.check(self.root, LAYERS, RULES)
+        self.assertEqual(offences, [])
+        self.assertEqual(len(warnings), 1)
+        self.assert_refused("src/base/hall.h", "\n" * 501, "more than 500")
+
+    def test_an_unreadable_rule(self):
+        for text in ("rule x\n  forbid y\n", "rule x\n  in y\n", "forbid x\n", "size 3\n"):
+            with self.assertRaises(check_layers.PlanError):
+                check_layers.parse_rules(text)
+
+
+class Locks(House):
+    HEADER = "enum class lock_rank : unsigned char {\n  a = 10,  // first\n  b = 20,\n};\n"
+    USES = "lock<lock_rank::a> x;\nlock<base::lock_rank::b> y;\n"
+
+    def problems(self, listed, header=HEADER, uses=USES):
+        self.put("tools/locks.txt", listed)
+        self.put("src/base/lock_rank.h", header)
+        self.put("src/sched/use.cc", uses)
+        return check_locks.check(self.root)
+
+    def assert_refused(self, words, *args, **kwargs):
+        found = self.problems(*args, **kwargs)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(words, found[0])
+
+    def test_equal_lists_pass(self):
+        self.assertEqual(self.problems("# all\n10 a  the first\n20 b  the second\n"), [])
+
+    def test_differences(self):
+        self.assert_refused("b (20) is missing", "10 a  the first\n")
+        self.assert_refused("c (30) is missing", "10 a  x\n20 b  x\n30 c  x\n")
+        self.assert_refused("b is 21", "10 a  x\n21 b  x\n")
+        self.assert_refused("what does b guard", "10 a  x\n20 b\n")
+        self.assert_refused("out of order", "20 b  x\n10 a  x\n")
+        self.assert_refused("cannot read", "10 a  x\n20 b  x\nhello\n")
+
+    def test_a_rank_nobody_takes(self):
+        both, one = "10 a  x\n20 b  x\n", "lock<lock_rank::a> x;\n"
+        self.assert_refused("nobody takes a lock of rank b", both, uses=one + "// lock_rank::b\n")
+        self.assertEqual(self.problems(both + "reserved b: for channels\n", uses=one), [])
+        self.assert_refused("without a reason", both + "reserved b:\n", uses=one)
+        self.assert_refused("no longer reserved", both + "reserved b: for channels\n")
+
+    def test_a_header_without_ranks(self):
+        self.assertIn("no enum class", self.problems("10 a  x\n", header="")[0])
+
+
+class Mechanisms(House):
+    MAP = "| id | what |\n|---|---|\n| [1] | M:N |\n| [12] | spinning |\n"
+
+    def test_named_by_tests(self):
+        self.put("docs/go-map.md", self.MAP)
+        self.put("src/sched/loop_test.cc", "// The loop [1] runs.\n")
+        self.put("tests/model/parking_model.cc", "// [12]\n")
+        self.assertEqual(check_mechanisms.check(self.root), ([], 2))
+
+    def test_an_index_or_other_source_names_nothing(self):
+        self.put("docs/go-map.md", self.MAP)
+        self.put("src/sched/loop.cc", "// [12]\n")
+        self.put("src/sched/loop_test.cc", "// [1]\nint x = a[12] + f()[12];\n")
+        problems, _ = check_mechanisms.check(self.root)
+        self.assertEqual(len(problems), 1)
+        self.assertIn("[12]: spinning", problems[0])
+
+    def test_no_map_and_an_empty_map(self):
+        self.assertIn("missing", check_mechanisms.check(self.root)[0][0])
+        self.put("docs/go-map.md", "nothing\n")
+        self.assertIn("no row", check_mechanisms.check(self.root)[0][0])
+
+
+class Documents(unittest.TestCase):
+    def test_blocks_are_found(self):
+        text = "x\n```cpp\nint a;\n```\n```sh\n```\n- y\n  ```cpp no-run\n  int main() {}\n  ```\n"
+        found = doc_examples.blocks("d.md", text)
+        self.assertEqual([(b.line, b.text, b.options) for b in found],
+                         [(2, "int a;\n", []), (8, "int main() {}\n", ["no-run"])])
+        self.assertEqual([b.is_program for b in found], [False, True])
+
+
+class CompileFail(House):
+    # A compiler that takes anything but the word `wrong`.
+    COMPILER = [sys.executable, "-c",
+                "import sys; t = open(sys.argv[-1]).read();"
+                "sys.exit('error: wrong thing' if 'wrong' in t else 0)"]
+
+    def problem(self, text):
+        return compile_fail.check_refused(self.COMPILER, self.put("a.cc", text))
+
+    def test_the_four_outcomes(self):
+        self.assertIsNone(self.problem("// expect: wrong th\nwrong\n"))
+        self.assertIn("compiles, but", self.problem("// expect: thing\nright\n"))
+        self.assertIn("but not with", self.problem("// expect: other\nwrong\n"))
+        self.assertIn("first line", self.problem("wrong\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""A file must be refused by the compiler, and for the reason it names.
+
+The file's first line is `// expect: <regex>`; the regex must match the compiler's output.
+With --control, a file that uses the same headers must compile.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+CONTROL = "#include <vole/vole.h>\nint main() {}\n"
+
+
+def compile_file(command, path):
+    result = subprocess.run(
+        [*command, "-fsyntax-only", "-x", "c++", str(path)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=120,
+    )
+    return result.returncode, result.stdout + result.stderr
+
+
+def check_refused(command, path):
+    """None, or what is wrong."""
+    first = path.read_text(encoding="utf-8").splitlines()[:1]
+    match = re.fullmatch(r"// expect: (.+)", first[0].strip()) if first else None
+    if not match:
+        return f"{path}: the first line is not `// expect: <regex>`"
+    status, output = compile_file(command, path)
+    if status == 0:
+        return f"{path}: compiles, but should not"
+    if not re.search(match[1], output):
+        return f"{path}: refused, but not with `{match[1]}`:\n{output}"
+    return None
+
+
+def check_control(command):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "control.cc"
+        path.write_text(CONTROL, encoding="utf-8")
+        status, output = compile_file(command, path)
+    return f"the control does not compile:\n{output}" if status else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file", nargs="?", type=Path)
+    parser.add_argument("--control", action="store_true")
+    parser.add_argument("--compile", nargs=argparse.REMAINDER, required=True)
+    args = parser.parse_args()
+    problem = check_control(args.compile) if args.control else check_refused(args.compile, args.file)
+    if problem:
+        sys.exit(problem)
+
+
+if __name__ == "__main__":
+    main()

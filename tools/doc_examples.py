@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Compiles every ```cpp block of README.md and docs/*.md, and runs those with a main.
+
+A block with `int main` is a program: it is compiled, linked and run, and must exit with 0
+(```cpp no-run compiles and links it only). A block that includes something or declares
+things is compiled as a file, any other as the body of a function, both after
+<vole/vole.h> and the usual standard headers.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PRELUDE = """\
+#include <vole/vole.h>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+using namespace std::chrono_literals;
+"""
+QUIET = ["-Wno-unused-variable", "-Wno-unused-but-set-variable", "-Wno-unused-function"]
+FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^`\n]*)$")
+RUN_SECONDS = 60
+
+
+class Block:
+    def __init__(self, path, line, options, text):
+        self.path, self.line, self.options, self.text = path, line, options, text
+
+    @property
+    def where(self):
+        return f"{self.path}:{self.line}"
+
+    @property
+    def is_program(self):
+        return re.search(r"\bint\s+main\s*\(", self.text) is not None
+
+    def spellings(self):
+        """The files this block may stand for; it is right if one of them compiles."""
+        text = f'#line {self.line + 1} "{self.path}"\n{self.text}'
+        if self.is_program:
+            return [text]
+        if "#include" in self.text:
+            return [text, PRELUDE + text]
+        return [PRELUDE + "void example();\nvoid example() {\n" + text + "\n}\n", PRELUDE + text]
+
+
+def blocks(path, text):
+    """The cpp blocks of a Markdown file, without their indentation."""
+    found, fence, body, start = [], None, [], 0
+    for number, line in enumerate(text.splitlines(), 1):
+        match = FENCE.match(line)
+        if fence is None:
+            if match:
+                fence, body, start = match, [], number
+        elif match and not match["info"].strip():
+            words = fence["info"].split()
+            if words[:1] == ["cpp"]:
+                found.append(Block(path, start, words[1:], "\n".join(body) + "\n"))
+            fence = None
+        else:
+            body.append(line.removeprefix(fence["indent"]))
+    return found
+
+
+def run(command, seconds):
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=seconds
+        )
+    except subprocess.TimeoutExpired:
+        return -1, f"not finished after {seconds} s"
+    return done.returncode, done.stdout + done.stderr
+
+
+def check_program(block, compile_command, link, folder):
+    source, program = folder / "example.cc", folder / "example"
+    source.write_text(block.spellings()[0], encoding="utf-8")
+    status, output = run([*compile_command, str(source), "-o", str(program), *link], 120)
+    if status:
+        return f"{block.where}: does not compile\n{output}"
+    if "no-run" in block.options:
+        return None
+    status, output = run([str(program)], RUN_SECONDS)
+    return f"{block.where}: exits with {status}\n{output}" if status else None
+
+
+def check_fragment(block, compile_command, folder):
+    first = None
+    for spelling in block.spellings():
+        source = folder / "example.cc"
+        source.write_text(spelling, encoding="utf-8")
+        status, output = run([*compile_command, *QUIET, "-fsyntax-only", str(source)], 120)
+        if status == 0:
+            return None
+        first = first or output
+    return f"{block.where}: does not compile\n{first}"
+
+
+def documents(root):
+    return [path for path in (root / "README.md", *sorted((root / "docs").glob("*.md")))
+            if path.is_file()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=Path, required=True)
+    # Both lists contain words that begin with a dash, so argparse cannot take them apart.
+    words = sys.argv[1:]
+    cut, second = words.index("--compile"), words.index("--link")
+    root = parser.parse_args(words[:cut]).root
+    compile_command, link = words[cut + 1:second], words[second + 1:]
+
+    problems, count = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        for path in documents(root):
+            name = path.relative_to(root).as_posix()
+            for block in blocks(name, path.read_text(encoding="utf-8")):
+                count += 1
+                if block.is_program:
+                    problem = check_program(block, compile_command, link, Path(folder))
+                else:
+                    problem = check_fragment(block, compile_command, Path(folder))
+                if problem:
+                    problems.append(problem)
+    for problem in problems:
+        print(problem)
+    if problems:
+        sys.exit(f"{len(problems)} of {count} examples in the documents are wrong")
+    print(f"documents: {count} examples compile")
+
+
+if __name__ == "__main__":
+    main()
