@@ -24,7 +24,7 @@ inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
 inline void fence_seq_cst() noexcept { std::atomic_thread_fence(seq_cst); }
 
 // Orders what the compiler emits, not what the processor does. Its partner is
-// os::membarrier() on another thread (sched/retake.h).
+// os::membarrier() on another thread (gmp/hot_words.h).
 inline void compiler_barrier() noexcept { std::atomic_signal_fence(seq_cst); }
 
 inline void cpu_relax() noexcept {

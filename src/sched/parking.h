@@ -16,16 +16,18 @@
 // as fast as there is work, and not in herds.
 //
 // `need_spinning` is the promise for when all Ps were busy: the next worker that
-// would drop its P without having looked (because it was not spinning) must spin
-// first. It is set only under L and tested under L before a P is dropped. While it
-// stands, submitters need not take L: that worker will see what they queued.
+// would drop its P must search once more first. It is set only under L and tested
+// under L before a P is dropped, so while it stands no P is idle, and submitters
+// need not take L: that worker will see what they queued.
 //
 // Who    any thread, in the runtime; takes L (the scheduler lock) itself.
 // Law    I1-I7 of SPEC 2.
 // Note   written against an Env, so that tests/model runs this very text. The
 //        shipped Env (sched/env.h) is a struct of one-line inline functions.
 //        Rejected: dropping the spinning count after L has been released (a submit
-//        in the gap trusts a wake-up that has already given up); waking on every
+//        in the gap trusts a wake-up that has already given up); testing the promise
+//        only when not spinning (it would outlive its P, and submitters would trust
+//        it for ever); waking on every
 //        submit; an asymmetric fence (12 us on every idle transition).
 // Proof  tests/model/parking_model.cc
 #pragma once
@@ -88,9 +90,9 @@ verdict go_idle(Env& env, M& m) noexcept {
     env.unlock();
     return verdict::retry;
   }
-  if (!m.spinning && s.need_spinning.load(seq_cst) != 0) {
+  if (s.need_spinning.load(seq_cst) != 0) {  // spinning or not: need implies no idle P
     s.need_spinning.store(0, seq_cst);
-    become_spinning(env, m);
+    if (!m.spinning) become_spinning(env, m);
     env.unlock();
     return verdict::retry;
   }

@@ -31,6 +31,7 @@ bool put_next_owner(P& p, runnable* g) noexcept {
   runnable* const displaced = p.runnext.exchange(g, seq_cst);  // S1
   if (displaced == nullptr) return false;
   put_ring_owner(p, displaced);
+  fence_seq_cst();  // S2: the ring's back is a release store; S3 must not be early
   return true;
 }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "base/atomic.h"
-#include "gmp/runnable.h"
+#include "queue/runnable.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// sched/retake.h on the checker: a worker enters and leaves, takers take its P away.
+// gmp/hot_words.h on the checker: a worker enters and leaves, takers take its P away.
 //
 // The worker uses its P inside the runtime, gives it up when asked to, and fetches
 // an idle one when its own has gone. A taker that gets the P uses it and then puts
@@ -8,7 +8,7 @@
 // Law    nobody uses a P at the same time as another (a race on its var). At the end
 //        each P has one owner. A look that failed has been answered: the worker saw
 //        `attention` when it left.
-#include "sched/retake.h"
+#include "gmp/hot_words.h"
 
 #include "mutants.h"
 

@@ -1,0 +1,73 @@
+// A goroutine's status: the legal ways, and in checked builds a death for each other.
+
+#include "gmp/status.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmp/g.h"
+
+namespace vole::rt {
+namespace {
+
+using enum g_status;
+
+const std::vector<std::pair<g_status, g_status>> kLegal = {
+    {idle, runnable},    {idle, dead},      {runnable, running},  {running, runnable},
+    {running, waiting},  {running, dead},   {running, syscall},   {running, preempted},
+    {running, evicted},  {syscall, running}, {syscall, runnable}, {waiting, runnable},
+    {dead, idle},        {preempted, runnable}, {evicted, running}, {evicted, runnable}};
+
+TEST(Status, FollowsTheTable) {  // [1]
+  for (const auto& [from, to] : kLegal) {
+    G g;
+    g.status.store(from);
+    set_status(g, from, to);
+    EXPECT_EQ(status_of(g), to);
+  }
+}
+
+TEST(Status, BuryEndsAnyStatus) {
+  for (const g_status from : {idle, runnable, running, syscall, waiting, preempted, evicted}) {
+    G g;
+    g.status.store(from);
+    bury(g);
+    EXPECT_EQ(status_of(g), dead);
+  }
+}
+
+TEST(Status, HasAName) {
+  EXPECT_EQ(name_of(idle), "idle");
+  EXPECT_EQ(name_of(waiting), "waiting");
+  EXPECT_EQ(name_of(evicted), "evicted");
+  EXPECT_EQ(name_of(wait_reason::wait_group), "wait group");
+}
+
+// Only checked builds look; the others must not pay for it.
+#ifdef VOLE_CHECKED
+void change(g_status is, g_status from, g_status to) {
+  G g;
+  g.id = 42;
+  g.status.store(is);
+  set_status(g, from, to);
+}
+
+TEST(StatusDeathTest, IllegalTransitionAborts) {
+  EXPECT_DEATH(change(waiting, waiting, running),
+               "status: goroutine 42 is waiting, cannot go from waiting to running");
+  EXPECT_DEATH(change(dead, dead, runnable), "from dead to runnable");
+  EXPECT_DEATH(change(runnable, runnable, waiting), "from runnable to waiting");
+  EXPECT_DEATH(change(runnable, runnable, runnable), "from runnable to runnable");
+}
+
+TEST(StatusDeathTest, AnotherStatusThanTheCallerThinksAborts) {
+  EXPECT_DEATH(change(dead, running, waiting), "goroutine 42 is dead, cannot go from running");
+}
+#endif
+
+}  // namespace
+}  // namespace vole::rt

@@ -1,0 +1,100 @@
+// What the environment may say: each value is understood or refused with a reason.
+
+#include "sched/config.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+namespace vole::rt {
+namespace {
+
+constexpr std::uint32_t kUntouched = 77;
+
+TEST(Config, ReadsNumbersOfProcs) {  // [3]
+  struct row {
+    const char* text;
+    std::uint32_t n;
+  };
+  for (const row& w : {row{"1", 1}, row{"2", 2}, row{"64", 64}, row{"1024", 1024}, row{"007", 7}}) {
+    std::uint32_t n = kUntouched;
+    EXPECT_EQ(parse_procs(w.text, &n), nullptr) << w.text;
+    EXPECT_EQ(n, w.n) << w.text;
+  }
+}
+
+TEST(Config, RefusesOtherProcsWithAReason) {
+  for (const char* text : {"", "0", "-1", "+1", "1025", "4294967297", "18446744073709551617",
+                           "99999999999999999999999999", "two", "2 ", " 2", "2.0", "1e2", "0x10"}) {
+    std::uint32_t n = kUntouched;
+    const char* const why = parse_procs(text, &n);
+    ASSERT_NE(why, nullptr) << '"' << text << '"';
+    EXPECT_STREQ(why, "must be a whole number from 1 to 1024");
+    EXPECT_EQ(n, kUntouched) << text;
+  }
+}
+
+TEST(Config, ReadsStackSizes) {
+  struct row {
+    const char* text;
+    std::uint32_t bytes;
+  };
+  for (const row& w : {row{"16384", 16384}, row{"16K", 16384}, row{"64K", 65536},
+                       row{"256K", 262144}, row{"1M", 1u << 20}, row{"8M", 8u << 20},
+                       row{"1G", 1u << 30}, row{"1024M", 1u << 30}, row{"1048576K", 1u << 30}}) {
+    std::uint32_t n = kUntouched;
+    EXPECT_EQ(parse_stack_size(w.text, &n), nullptr) << w.text;
+    EXPECT_EQ(n, w.bytes) << w.text;
+  }
+}
+
+TEST(Config, RoundsStackSizesUp) {
+  std::uint32_t n = 0;
+  EXPECT_EQ(parse_stack_size("100001", &n), nullptr);
+  EXPECT_GE(n, 100001u);
+  EXPECT_LT(n, 2 * 100001u);
+  EXPECT_EQ(n % 4096, 0u);
+}
+
+TEST(Config, RefusesOtherStackSizesWithAReason) {
+  for (const char* text : {"", "0", "1", "16383", "15K", "1025M", "2G", "1073741825", "K", "M",
+                           "1T", "64KB", "64k", "-64K", "+64K", "64 K", "64K ", "6.4M", "1e6",
+                           "18014398509481984K", "99999999999999999999"}) {
+    std::uint32_t n = kUntouched;
+    EXPECT_NE(parse_stack_size(text, &n), nullptr) << '"' << text << '"';
+    EXPECT_EQ(n, kUntouched) << text;
+  }
+}
+
+// Each case in a child: the environment is the process's, and a refusal ends it.
+struct Environment {
+  const char* name;
+  const char* value;
+};
+void read_with(std::initializer_list<Environment> set, std::uint32_t wanted_procs) {
+  for (const char* name : {"VOLE_MAXPROCS", "GOMAXPROCS", "VOLE_STACK_SIZE", "VOLE_DEBUG"})
+    ::unsetenv(name);
+  for (const Environment& e : set) ::setenv(e.name, e.value, 1);
+  config c;
+  read_environment(c);
+  std::_Exit(c.procs.load() == wanted_procs ? 0 : 1);
+}
+
+TEST(ConfigDeathTest, VoleMaxprocsComesBeforeGomaxprocs) {
+  EXPECT_EXIT(read_with({}, 0), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(read_with({{"GOMAXPROCS", "5"}}, 5), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(read_with({{"VOLE_MAXPROCS", "3"}, {"GOMAXPROCS", "5"}}, 3),
+              testing::ExitedWithCode(0), "");
+}
+
+TEST(ConfigDeathTest, RefusalNamesVariableAndValueAndExitsWithTwo) {
+  EXPECT_EXIT(read_with({{"VOLE_MAXPROCS", "many"}}, 0), testing::ExitedWithCode(2),
+              "VOLE_MAXPROCS=many: must be a whole number");
+  EXPECT_EXIT(read_with({{"GOMAXPROCS", ""}}, 0), testing::ExitedWithCode(2), "GOMAXPROCS=: must");
+  EXPECT_EXIT(read_with({{"VOLE_STACK_SIZE", "1"}}, 0), testing::ExitedWithCode(2),
+              "VOLE_STACK_SIZE=1: must be a size");
+}
+
+}  // namespace
+}  // namespace vole::rt

@@ -1,2 +1,0 @@
-#pragma once
-#include "gmp/hot_words.h"
