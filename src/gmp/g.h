@@ -34,25 +34,24 @@ struct alignas(64) G : runnable {
   atomic<g_status> status{g_status::idle};
   atomic<wait_reason> why{wait_reason::none};
   bool started = false;         // has a stack and a saved context
+  std::uint32_t lock_depth = 0;   // nested lock_os_thread
   void* sp = nullptr;           // the saved context, when not running
   std::uintptr_t wake_value = 0;  // what park() returns; written by the waker
-  rt::stack stack;
+  rt::stack stack;              // before the first run: its size only
   arch::exception_globals exceptions;
 
   // ── wait ──
   waiter wait;                  // under the object's lock
-  M* locked_m = nullptr;        // lock_os_thread: the only M that may run it
-  atomic<std::int64_t> waiting_since{0};  // coarse clock, ns
 
   // ── life ── written at birth, read by dumps
+  M* locked_m = nullptr;        // lock_os_thread: the only M that may run it
+  atomic<std::int64_t> waiting_since{0};  // coarse clock, ns
   std::uint64_t id = 0;
   std::uint64_t parent = 0;
   void* created_at = nullptr;   // return address in the code that said go()
   void (*invoke)(void* callable) = nullptr;
   void (*abandon)(void* callable) noexcept = nullptr;  // the runtime ended first; may be null
   g_name* name = nullptr;
-  std::uint32_t stack_bytes = 0;
-  std::uint32_t lock_depth = 0;   // nested lock_os_thread
   alignas(16) std::byte callable[kInlineCallable];
 };
 

@@ -8,6 +8,9 @@
 //        million goroutines must not touch a million cold stacks.
 #pragma once
 
+#include <cstdint>
+
+#include "base/atomic.h"
 #include "base/note.h"
 
 namespace vole::rt {
@@ -16,13 +19,21 @@ using namespace base;
 
 struct G;
 
+// Where a plain thread sleeps, and what it is told.
+struct guest_note {
+  note woken;
+  std::uintptr_t value = 0;
+};
+
 struct waiter {
   waiter* next = nullptr;
   waiter* prev = nullptr;
-  G* g = nullptr;          // null: a plain thread, which sleeps on `thread`
-  note* thread = nullptr;
-  void* object = nullptr;  // null: not waiting on anything
+  G* g = nullptr;                 // null: a plain thread, which sleeps on `thread`
+  guest_note* thread = nullptr;
+  void* object = nullptr;         // null: not waiting on anything
   void (*unlink)(void* object, waiter* w) noexcept = nullptr;  // takes the object's lock
+  void* slot = nullptr;           // a channel's: where the value is, or goes
+  atomic<std::uint32_t>* winner = nullptr;  // a select's: who changes it from 0 has the waiter
 };
 
 // FIFO, with removal from the middle. The list itself (first, last) is part of the public object:

@@ -22,15 +22,15 @@ constexpr std::size_t kStackRefill = 16;
 
 void attach_from_depot(P& p, G* g) noexcept {
   int error = 0;
-  if (g->stack_bytes != sched.settings.stack_bytes) {
+  if (g->stack.bytes != sched.settings.stack_bytes) {
     stack one;
-    if (depot::take(g->stack_bytes, &one, 1, &error) == 1) return attach_stack(g, one);
+    if (depot::take(g->stack.bytes, &one, 1, &error) == 1) return attach_stack(g, one);
   } else {
     p.stacks = static_cast<std::uint32_t>(
-        depot::take(g->stack_bytes, p.stack_cache, kStackRefill, &error));
+        depot::take(g->stack.bytes, p.stack_cache, kStackRefill, &error));
     if (attach_cached_stack(p, g)) return;
   }
-  fatal(sentence() << "cannot get a stack of " << g->stack_bytes << " bytes for goroutine " << g->id
+  fatal(sentence() << "cannot get a stack of " << g->stack.bytes << " bytes for goroutine " << g->id
                    << ": " << os::error_text(error)
                    << ". Fewer goroutines at once, a smaller VOLE_STACK_SIZE or a higher memory "
                       "limit would help");

@@ -81,7 +81,7 @@ void fill(G* g, const birth& b, std::uint64_t id, std::uint64_t parent) noexcept
   g->created_at = b.created_at;
   g->invoke = b.invoke;
   g->abandon = b.abandon;
-  g->stack_bytes = b.stack_bytes != 0 ? b.stack_bytes : sched.settings.stack_bytes;
+  g->stack.bytes = b.stack_bytes != 0 ? b.stack_bytes : sched.settings.stack_bytes;
   if (b.name != nullptr) [[unlikely]] g->name = copy_name(b.name);
 }
 

@@ -64,7 +64,7 @@ void attach_stack(G* g, const stack& s) noexcept {
 }
 
 bool attach_cached_stack(P& p, G* g) noexcept {
-  if (p.stacks == 0 || p.stack_cache[p.stacks - 1].bytes != g->stack_bytes) return false;
+  if (p.stacks == 0 || p.stack_cache[p.stacks - 1].bytes != g->stack.bytes) return false;
   attach_stack(g, p.stack_cache[--p.stacks]);
   return true;
 }
@@ -78,7 +78,7 @@ G* quick_pick(M& m, const stack* spare) noexcept {
   G* const g = find_local(*p);
   if (g == nullptr) return nullptr;
   if (g->locked_m == nullptr) {
-    if (g->started || (spare != nullptr && spare->bytes == g->stack_bytes)) return g;
+    if (g->started || (spare != nullptr && spare->bytes == g->stack.bytes)) return g;
     if (attach_cached_stack(*p, g)) return g;
   }
   m.picked = g;

@@ -71,7 +71,10 @@ void put_new_owner(M& m, G* g) noexcept {
 }
 
 void wake(M* m, waiter* w, std::uintptr_t value) noexcept {
-  if (w->g == nullptr) return w->thread->wake();
+  if (w->g == nullptr) {
+    w->thread->value = value;
+    return w->thread->woken.wake();
+  }
   w->g->wake_value = value;
   ready(m, w->g);
 }

@@ -90,9 +90,9 @@ bool must_wait(wait_group_state& s) noexcept {
 }
 
 [[gnu::noinline]] void wait_as_guest(wait_group_state& s) noexcept {
-  note woken;
+  rt::guest_note sleeper;
   waiter w;
-  w.thread = &woken;
+  w.thread = &sleeper;
   w.object = &s;
   w.unlink = &unlink;
   rt::guest_enter();
@@ -101,7 +101,7 @@ bool must_wait(wait_group_state& s) noexcept {
   if (wait) rt::wait_queue::push_back(s.waiters, &w);
   unlock(s);
   rt::guest_leave();
-  if (wait) woken.sleep();
+  if (wait) sleeper.woken.sleep();
 }
 
 // The count has reached zero and somebody waits.
