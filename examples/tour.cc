@@ -73,8 +73,8 @@ void results() {
   }
 }
 
-// The threads only start goroutines. Had they to wait for some, main() would have to be done with
-// parking before it blocks in std::thread::join: that call keeps the processor it runs on.
+// std::thread::join blocks this goroutine's thread and its P with it, so it comes last: by then
+// nothing is left that would need the P.
 void threads() {
   std::printf("4. Any std::thread may take part. Three of them start 1000 goroutines each:\n");
   vole::wait_group started, done;
@@ -94,18 +94,18 @@ void threads() {
 }
 
 void look_inside() {
-  std::printf("5. Look inside. What the runtime has counted:\n");
+  using count = unsigned long long;
   const vole::runtime_stats s = vole::stats();
-  std::printf("   %d Ps on %d threads; %llu goroutines started, %llu finished\n", s.procs, s.threads,
-              static_cast<unsigned long long>(s.spawned),
-              static_cast<unsigned long long>(s.finished));
-  std::printf("   %llu switches, %llu steals, %llu full queues spilled\n",
-              static_cast<unsigned long long>(s.switches),
-              static_cast<unsigned long long>(s.steals),
-              static_cast<unsigned long long>(s.overflows));
-  std::printf("   %zu stacks in use, %zu kept warm\n\n", s.stacks_in_use, s.stacks_free);
+  std::printf("5. Look inside. What the runtime has counted:\n"
+              "   Ps: %d; threads that run goroutines: %d\n"
+              "   goroutines started: %llu, finished: %llu\n"
+              "   switches: %llu, steals: %llu, full queues spilled: %llu\n"
+              "   stacks in use: %zu, kept warm: %zu\n\n",
+              s.procs, s.threads, count{s.spawned}, count{s.finished}, count{s.switches},
+              count{s.steals}, count{s.overflows}, s.stacks_in_use, s.stacks_free);
 
-  std::printf("6. Every goroutine, what it does and who made it (addr2line reads the addresses):\n\n");
+  std::printf("6. Every goroutine: what it waits for, what it runs, who made it. (main is the one\n"
+              "   that asks; the dump took its P like all the others, hence \"evicted\".)\n\n");
   vole::wait_group there, gate, gone;
   gate.add(1);
   for (const char* name : {"digger", "sentry"}) {
@@ -118,7 +118,7 @@ void look_inside() {
     });
   }
   there.wait();
-  for (int i = 0; i < 100; ++i) vole::yield();  // so that they are seen waiting, most likely
+  for (int i = 0; i < 100; ++i) vole::yield();  // most likely they wait by now
   vole::dump_goroutines(stdout);
   gate.done();
   gone.wait();

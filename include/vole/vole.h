@@ -1,8 +1,10 @@
 // All of vole. Or include one header per concept.
 #pragma once
 
+#include <vole/chan.h>
 #include <vole/errors.h>
 #include <vole/go.h>
 #include <vole/runtime.h>
+#include <vole/select.h>
 #include <vole/sync.h>
 #include <vole/version.h>

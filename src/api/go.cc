@@ -46,6 +46,7 @@ void spawn_bytes(const spawn_request& r, const void* callable, std::size_t bytes
 }
 
 void run_main(void (*body)(void*), void* arg) {
+  rt::boot::refuse_forked_child();
   if (rt::on_goroutine())
     throw std::logic_error("vole::run: called on a goroutine; use vole::go or vole::spawn");
   if (!rt::boot::begin_run())
@@ -56,9 +57,17 @@ void run_main(void (*body)(void*), void* arg) {
     base::note finished;
   } frame{body, arg, {}};
   main_frame* const f = &frame;
+  // Main never leaves the runtime again: it parks for good, and the commit tells us. Were it still
+  // on its way in, the end would take it for one that is busy in user code.
   start_goroutine("main", 0, [f] {
     f->body(f->arg);
-    f->finished.wake();
+    rt::enter();
+    rt::park(
+        [](rt::G*, void* to) noexcept {
+          static_cast<main_frame*>(to)->finished.wake();
+          return true;
+        },
+        f, rt::wait_reason::none);
   });
   frame.finished.sleep();
   rt::boot::end_run();

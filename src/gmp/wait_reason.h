@@ -10,10 +10,26 @@ enum class wait_reason : std::uint8_t {
   none,
   wait_group,  // wait_group::wait, join_handle::join
   processor,   // came back into the runtime and found no P
+  chan_send,
+  chan_recv,
+  chan_send_nil,
+  chan_recv_nil,
+  select,
+  select_nothing,  // select() without cases
 };
 
 constexpr std::string_view name_of(wait_reason r) noexcept {
-  constexpr std::string_view kNames[] = {"", "wait group", "processor"};
+  constexpr std::string_view kNames[] = {
+      "",
+      "wait group",
+      "processor",
+      "chan send",
+      "chan receive",
+      "chan send (nil channel)",
+      "chan receive (nil channel)",
+      "select",
+      "select (no cases)",
+  };
   return kNames[static_cast<unsigned>(r)];
 }
 

@@ -68,9 +68,11 @@ void stop_locked() noexcept {
 
 }  // namespace
 
+void refuse_forked_child() noexcept { lifecycle::refuse_forked_child(); }
+
 bool begin_run() noexcept {
-  holding hold(one_at_a_time);
   lifecycle::refuse_forked_child();
+  holding hold(one_at_a_time);
   if (in_run) return false;
   if (lifecycle::now() == phase::stopped) start_locked();
   in_run = true;
@@ -84,12 +86,13 @@ void end_run() noexcept {
 }
 
 void start_implicitly() noexcept {
-  holding hold(one_at_a_time);
   lifecycle::refuse_forked_child();
+  holding hold(one_at_a_time);
   if (lifecycle::now() == phase::stopped) start_locked();
 }
 
 void shutdown() noexcept {
+  lifecycle::refuse_forked_child();
   holding hold(one_at_a_time);
   if (!in_run && lifecycle::now() == phase::running) stop_locked();
 }
@@ -102,6 +105,7 @@ std::uint32_t procs() noexcept {
 }
 
 std::uint32_t set_procs(std::uint32_t n) noexcept {
+  lifecycle::refuse_forked_child();
   const std::uint32_t had = procs();
   if (this_m() == nullptr && !guest_enter()) {
     sched.settings.procs = n;
@@ -119,6 +123,7 @@ std::uint32_t set_procs(std::uint32_t n) noexcept {
 }
 
 std::uint32_t set_max_threads(std::uint32_t n) noexcept {
+  lifecycle::refuse_forked_child();
   holding hold(sched.lock);
   const std::uint32_t had = sched.settings.max_threads;
   sched.settings.max_threads = n;

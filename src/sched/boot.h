@@ -12,6 +12,8 @@
 
 namespace vole::rt::boot {
 
+void refuse_forked_child() noexcept;  // fatal in a child forked while a runtime ran
+
 // run(): starts a runtime, or adopts one that go() started. False: run() is active already.
 bool begin_run() noexcept;
 void end_run() noexcept;

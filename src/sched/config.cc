@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "base/fatal.h"
 #include "os/os.h"
@@ -17,7 +18,7 @@ bool parse_digits(const char* text, const char** end, std::uint64_t* out) noexce
   const char* at = text;
   for (; *at >= '0' && *at <= '9'; ++at) {
     n = n * 10 + static_cast<std::uint64_t>(*at - '0');
-    if (n > (std::uint64_t{1} << 40)) return false;
+    if (n > (std::uint64_t{1} << 32)) return false;  // followed by G it must still fit 64 bits
   }
   *end = at;
   *out = n;
@@ -25,7 +26,12 @@ bool parse_digits(const char* text, const char** end, std::uint64_t* out) noexce
 }
 
 [[noreturn]] void refuse(const char* variable, const char* value, const char* why) noexcept {
-  (base::sentence() << "vole: " << variable << "=" << value << ": " << why << "\n").print();
+  constexpr std::size_t kShown = 100;  // of the value: the reason must fit, too
+  const std::string_view whole(value);
+  base::sentence s;
+  s << "vole: " << variable << "=\"" << whole.substr(0, kShown)
+    << (whole.size() > kShown ? "...\": " : "\": ") << why << "\n";
+  s.print();
   std::_Exit(2);
 }
 

@@ -90,10 +90,10 @@ TEST(ConfigDeathTest, VoleMaxprocsComesBeforeGomaxprocs) {
 
 TEST(ConfigDeathTest, RefusalNamesVariableAndValueAndExitsWithTwo) {
   EXPECT_EXIT(read_with({{"VOLE_MAXPROCS", "many"}}, 0), testing::ExitedWithCode(2),
-              "VOLE_MAXPROCS=many: must be a whole number");
-  EXPECT_EXIT(read_with({{"GOMAXPROCS", ""}}, 0), testing::ExitedWithCode(2), "GOMAXPROCS=: must");
+              "VOLE_MAXPROCS=.*many.*: must be a whole number");
+  EXPECT_EXIT(read_with({{"GOMAXPROCS", ""}}, 0), testing::ExitedWithCode(2), "GOMAXPROCS=.*: must");
   EXPECT_EXIT(read_with({{"VOLE_STACK_SIZE", "1"}}, 0), testing::ExitedWithCode(2),
-              "VOLE_STACK_SIZE=1: must be a size");
+              "VOLE_STACK_SIZE=.*1.*: must be a size");
 }
 
 }  // namespace

@@ -59,6 +59,10 @@ void put_exception(sentence& s) noexcept {
     throw;
   } catch (const std::exception& e) {
     s << ": " << e.what();
+  } catch (const char* text) {
+    s << ": " << text;
+  } catch (int number) {
+    s << ": " << number;
   } catch (...) {
   }
 }
@@ -74,8 +78,8 @@ void put_exception(sentence& s) noexcept {
   sentence s;
   s << "panic: ";
   put_exception(s);
-  s << "\n\n";
   s.print();
+  to_stderr("\n\n", nullptr);  // by itself: a long what() fills the sentence
   dump::one(*m->curg, &to_stderr, nullptr);
   _Unwind_Backtrace(&print_frame, nullptr);
   std::abort();

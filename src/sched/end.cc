@@ -10,6 +10,9 @@ namespace vole::rt {
 namespace {
 
 constexpr std::int64_t kLookAgain = 1000 * 1000;  // ns; only for Ms that settle without a word
+// How long an M in user code may take to come in, where it settles: most are about to (their
+// goroutine has just finished) and only wait for a processor.
+constexpr std::int64_t kGrace = 50 * 1000 * 1000;  // ns
 
 bool is_alive(const G* g) noexcept {
   const g_status s = status_of(*g);
@@ -18,19 +21,19 @@ bool is_alive(const G* g) noexcept {
 
 // In user code, without a P: it keeps its thread, stack and record, and never comes back in.
 // An M on its way in has set in_rt before it asks for the lock.
-bool is_or_becomes_zombie(M* m) noexcept {
+bool is_or_becomes_zombie(M* m, bool grace_is_over) noexcept {
   holding hold(m->retake_lock);
   if (m->zombie) return true;
-  if (m->hot.in_rt.load(std::memory_order_acquire) != 0) return false;
+  if (!grace_is_over || m->hot.in_rt.load(std::memory_order_acquire) != 0) return false;
   m->zombie = true;
   return true;
 }
 
-bool all_settled() noexcept {
+bool all_settled(bool grace_is_over) noexcept {
   bool settled = true;
   m_slab.for_each([&](M* m) {
     if (!m->alive.load(std::memory_order_acquire) || m->idle.load(seq_cst)) return;
-    settled &= is_or_becomes_zombie(m);
+    settled &= is_or_becomes_zombie(m, grace_is_over);
   });
   return settled;
 }
@@ -39,9 +42,10 @@ bool all_settled() noexcept {
 // on their way to sleep.
 void settle_threads() noexcept {
   sched.ending.store(true, seq_cst);
+  const std::int64_t until = os::now_ns() + kGrace;
   for (;;) {
     const std::uint32_t seen = sched.settled.load(seq_cst);
-    if (all_settled()) return;
+    if (all_settled(os::now_ns() >= until)) return;
     futex_wait_for(&sched.settled, seen, kLookAgain);
   }
 }

@@ -22,7 +22,9 @@ inline M* enter() noexcept {
   M* const m = arch::this_m();
 #ifdef VOLE_CHECKED
   if (m->hot.in_rt.load(relaxed) != 0)
-    fatal("entered the runtime twice: was vole called from a signal handler?");
+    fatal(
+        "entered the runtime twice: was vole called from a signal handler? It must not be: have the "
+        "handler write to a pipe or set a flag instead");
 #endif
   if (m->hot.enter() == nullptr) [[unlikely]] return reenter();
   return m;

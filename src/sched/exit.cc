@@ -35,11 +35,18 @@ _Unwind_Reason_Code unwind_step(int, _Unwind_Action actions, _Unwind_Exception_C
   vole_goroutine_end(this_m()->curg->stack.top());
 }
 
+// Called only when the unwinding has been stopped: a catch (...) came to its end.
+void swallowed(_Unwind_Reason_Code, _Unwind_Exception*) {
+  fatal(sentence() << "goroutine " << this_m()->curg->id
+                   << " called exit_goroutine(), but a catch (...) did not rethrow. Add `throw;` "
+                      "there, or catch (abi::__forced_unwind&) { throw; } before it");
+}
+
 }  // namespace
 
 void unwind_and_exit() {
   auto* const e = new _Unwind_Exception{};
-  e->exception_cleanup = nullptr;  // class 0: forced, nobody's exception
+  e->exception_cleanup = &swallowed;  // class 0: forced, nobody's exception
   _Unwind_ForcedUnwind(e, &unwind_step, nullptr);
   fatal("exit: exit_goroutine could not unwind the stack");
 }

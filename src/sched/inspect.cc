@@ -1,6 +1,7 @@
 #include "sched/inspect.h"
 
 #include "sched/enter.h"
+#include "sched/lifecycle.h"
 #include "sched/state.h"
 #include "sched/world.h"
 #include "stack/depot.h"
@@ -11,7 +12,9 @@ namespace {
 // Keeps the runtime from ending under a plain thread; on a goroutine there is nothing to keep.
 class visit {
  public:
-  visit() noexcept : guest_(this_m() == nullptr), running_(!guest_ || guest_enter()) {}
+  visit() noexcept : guest_(this_m() == nullptr), running_(!guest_ || guest_enter()) {
+    lifecycle::refuse_forked_child();
+  }
   ~visit() {
     if (guest_) guest_leave();
   }

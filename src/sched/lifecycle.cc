@@ -45,7 +45,9 @@ void watch_forks() noexcept { os::on_fork_child(&in_forked_child); }
 
 void refuse_forked_child() noexcept {
   if (now() == phase::forked)
-    fatal("vole was called in a forked child before exec; its threads exist in the parent only");
+    fatal(
+        "vole was called in a forked child, whose runtime's threads exist in the parent only. After "
+        "fork call nothing but exec or _exit, or fork while no runtime runs");
 }
 
 bool is_zombie() noexcept {

@@ -6,6 +6,7 @@
 #include "arch/context.h"
 #include "base/fatal.h"
 #include "os/os.h"
+#include "sched/dump.h"
 #include "sched/env.h"
 #include "sched/find.h"
 #include "sched/locked.h"
@@ -30,10 +31,13 @@ void attach_from_depot(P& p, G* g) noexcept {
         depot::take(g->stack.bytes, p.stack_cache, kStackRefill, &error));
     if (attach_cached_stack(p, g)) return;
   }
-  fatal(sentence() << "cannot get a stack of " << g->stack.bytes << " bytes for goroutine " << g->id
-                   << ": " << os::error_text(error)
-                   << ". Fewer goroutines at once, a smaller VOLE_STACK_SIZE or a higher memory "
-                      "limit would help");
+  sentence s;
+  s << "cannot get a stack of " << g->stack.bytes << " bytes for ";
+  dump::put_goroutine(s, *g);
+  s << ": " << os::error_text(error)
+    << ". Fewer goroutines at once, smaller stacks (stack_size, VOLE_STACK_SIZE) or a higher memory "
+       "limit would help";
+  fatal(s);
 }
 
 // The goroutine to run next; nullptr: the thread must end.
@@ -57,7 +61,7 @@ void m_main(void* arg) noexcept {
   m.exceptions = arch::this_thread_exceptions();
   m.random.seed(static_cast<std::uint64_t>(os::now_ns()) ^ (m.id << 32));
   if (!os::make_alternate_stack(&m.alternate_stack))
-    fatal("out of memory: no room for a thread's signal stack");
+    fatal("out of memory: no room for a thread's signal stack. A higher memory limit would help");
   arch::san_thread_begins(m.san);
   acquire_p(m, m.next_p);
   m.next_p = nullptr;

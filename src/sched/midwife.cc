@@ -31,8 +31,8 @@ void give_birth(M* m) noexcept {
   sched.lock.acquire();
   const std::uint32_t have = sched.m_count;
   sched.lock.release();
-  fatal(sentence() << "cannot create a thread (" << os::error_text(error) << "); this process has "
-                   << have << " already. Raise `ulimit -u` or the cgroup's pids.max, or free memory");
+  fatal(sentence() << "cannot create a thread (" << os::error_text(error) << "); the runtime has "
+                   << have - 1 << " already. Raise `ulimit -u`, the cgroup's pids.max or the memory limit");
 }
 
 void bury_thread(M* m) noexcept {
@@ -74,13 +74,14 @@ M* new_m_locked() noexcept {
   if (sched.m_count >= sched.settings.max_threads) {
     fatal(sentence() << "thread exhaustion: the program needs more than "
                      << sched.settings.max_threads
-                     << " threads (set_max_threads). Usually goroutines are blocked in calls "
-                        "that hold their threads");
+                     << " threads. Usually many goroutines each hold one: by lock_os_thread, or "
+                        "blocked in a call. Have fewer of them at once, or raise the limit with "
+                        "set_max_threads");
   }
   M* m = sched.free_ms.pop();
   if (m != nullptr) m->~M();
   if (m == nullptr) m = m_slab.allocate_raw();
-  if (m == nullptr) fatal("out of memory: no room for a thread's record");
+  if (m == nullptr) fatal("out of memory: no room for a thread's record. A higher memory limit would help");
   new (m) M;
   m->id = sched.next_m_id.fetch_add(1, relaxed);
   m->alive.store(true, std::memory_order_release);

@@ -18,7 +18,9 @@ constexpr std::size_t kFreeRefill = 32;
 constexpr std::uint64_t kIdBatch = 16;
 
 [[noreturn]] void no_memory() noexcept {
-  fatal("out of memory: the kernel refused room for a goroutine's record");
+  fatal(
+      "out of memory: the kernel refused room for a goroutine's record. Fewer goroutines at once or "
+      "a higher memory limit would help");
 }
 
 runnable* refill_free_gs(P& p) noexcept {

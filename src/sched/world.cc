@@ -156,7 +156,9 @@ void resize(std::uint32_t n) noexcept {
     P* p = sched.p_at(i);
     if (p == nullptr) {
       P* const memory = p_slab.allocate_raw();
-      if (memory == nullptr) fatal("out of memory: no room for another P");
+      if (memory == nullptr) 
+        fatal("out of memory: no room for another P. Fewer (VOLE_MAXPROCS) or a higher memory limit "
+              "would help");
       p = new (memory) P;
       p->id = i;
       sched.all[i].store(p, std::memory_order_release);  // pairs: p_at

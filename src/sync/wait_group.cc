@@ -104,11 +104,17 @@ bool must_wait(wait_group_state& s) noexcept {
   if (wait) sleeper.woken.sleep();
 }
 
+[[noreturn]] void reused() noexcept {
+  fatal(
+      "wait_group: add() while waiters of the round before are still being released. Begin the next "
+      "round after every wait() has returned");
+}
+
 // The count has reached zero and somebody waits.
 void release_waiters(wait_group_state& s, M* m) noexcept {
   lock(s);
   const std::uint64_t word = s.word.load(relaxed);
-  if (count_of(word) != 0) fatal("wait_group: add() while waiters of the round before are released");
+  if (count_of(word) != 0) reused();
   wait_list waiting = std::exchange(s.waiters, {});
   unlock(s, kWaiting);
   while (waiter* const w = rt::wait_queue::pop_front(waiting)) rt::wake(m, w);
@@ -119,9 +125,9 @@ void release_waiters(wait_group_state& s, M* m) noexcept {
 void wait_group_add_slow(wait_group_state& s, std::uint64_t old, std::int32_t n) noexcept {
   const std::int64_t now = std::int64_t{count_of(old)} + n;
   if (now < 0) fatal("wait_group: negative count (more done() than add())");
-  if (now > INT_MAX) fatal("wait_group: count overflow");
+  if (now > INT_MAX) fatal("wait_group: count overflow (above 2147483647)");
   if ((old & kWaiting) == 0) return;
-  if (count_of(old) == 0) fatal("wait_group: add() while waiters of the round before are released");
+  if (count_of(old) == 0) reused();
   if (now > 0) return;
   if (!rt::on_goroutine()) {
     rt::guest_enter();
@@ -146,7 +152,9 @@ void wait_group_wait_slow(wait_group_state& s) noexcept {
 }
 
 void wait_group_destroyed() noexcept {
-  fatal("wait_group: destroyed while its count is not zero or somebody waits");
+  fatal(
+      "wait_group: destroyed while its count is not zero or somebody waits. Call wait() before it "
+      "goes out of scope");
 }
 
 }  // namespace detail

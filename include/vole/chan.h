@@ -1,0 +1,243 @@
+// Channels: chan<T>, and its one-way views send_chan<T> and recv_chan<T>.
+//
+// A chan is a reference, like Go's: copies share one channel, so every operation is const. Values
+// are moved straight from sender to receiver; waiters are served in order. Any thread may use one.
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <vole/detail/chan_core.h>
+#include <vole/detail/chan_value.h>
+
+namespace vole {
+inline namespace v0 {
+
+// Send on a closed channel, or a second close.
+class channel_closed : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+// What a receive that need not succeed has found. True exactly if status is ok.
+template <class T>
+struct received {
+  chan_status status = chan_status::would_block;
+  std::optional<T> value;
+
+  explicit operator bool() const noexcept { return status == chan_status::ok; }
+  T& operator*() & noexcept { return *value; }
+  const T& operator*() const& noexcept { return *value; }
+  T&& operator*() && noexcept { return *std::move(value); }
+  T* operator->() noexcept { return &*value; }
+  const T* operator->() const noexcept { return &*value; }
+};
+
+namespace detail {
+
+// The handle all three classes are made of: a counted reference to a core.
+class chan_handle {
+ public:
+  friend bool operator==(const chan_handle& a, const chan_handle& b) noexcept {
+    return a.core_ == b.core_;
+  }
+  friend bool operator==(const chan_handle& a, std::nullptr_t) noexcept {
+    return a.core_ == nullptr;
+  }
+  std::size_t size() const noexcept { return chan_size(core_); }
+  std::size_t capacity() const noexcept { return chan_capacity(core_); }
+  chan_core* core() const noexcept { return core_; }  // for select
+
+ protected:
+  explicit chan_handle(chan_core* owned) noexcept : core_(owned) {}
+  chan_handle(const chan_handle& other) noexcept : core_(chan_share(other.core_)) {}
+  chan_handle(chan_handle&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
+  chan_handle& operator=(const chan_handle& other) noexcept {
+    chan_drop(std::exchange(core_, chan_share(other.core_)));
+    return *this;
+  }
+  chan_handle& operator=(chan_handle&& other) noexcept {
+    chan_drop(std::exchange(core_, std::exchange(other.core_, nullptr)));
+    return *this;
+  }
+  ~chan_handle() { chan_drop(core_); }
+
+  chan_core* core_;
+};
+
+// *it is T&&: for (auto v : ch) moves each value out. The end: closed and drained.
+template <class T, class Channel>
+class chan_iterator {
+ public:
+  using value_type = T;
+  using difference_type = std::ptrdiff_t;
+  using iterator_concept = std::input_iterator_tag;
+
+  chan_iterator() noexcept = default;
+  explicit chan_iterator(const Channel& c) : from_(&c), value_(c.recv()) {}
+  T&& operator*() const noexcept { return std::move(*value_); }
+  chan_iterator& operator++() {
+    value_ = from_->recv();
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  friend bool operator==(const chan_iterator& it, std::default_sentinel_t) noexcept {
+    return !it.value_.has_value();
+  }
+
+ private:
+  const Channel* from_ = nullptr;
+  mutable std::optional<T> value_;
+};
+
+template <class T, class Self>
+struct sends {
+  void send(T v) const {
+    outgoing<T> value(v);
+    if (!chan_send(mine(), value.cell())) throw_closed_send();
+    value.gone();
+  }
+  void send() const
+    requires std::same_as<T, std::monostate>
+  {
+    send(T{});
+  }
+
+  // v is moved from only if the result is ok.
+  chan_status try_send(T&& v) const { return attempt(v); }
+  chan_status try_send(const T& v) const
+    requires std::copy_constructible<T>
+  {
+    T copy(v);
+    return attempt(copy);
+  }
+  chan_status try_send() const
+    requires std::same_as<T, std::monostate>
+  {
+    return try_send(T{});
+  }
+
+  // Throws channel_closed if closed already, std::logic_error on the nil channel.
+  void close() const {
+    if (mine() == nullptr) throw_nil_close();
+    if (!chan_close(mine())) throw_closed_close();
+  }
+
+ private:
+  chan_core* mine() const noexcept { return static_cast<const Self*>(this)->core(); }
+  chan_status attempt(T& v) const {
+    outgoing<T> value(v);
+    const chan_status s = chan_try_send(mine(), value.cell());
+    if (s == chan_status::ok) value.gone();
+    return s;
+  }
+};
+
+template <class T, class Self>
+struct receives {
+  using iterator = chan_iterator<T, Self>;
+
+  // nullopt: closed and drained.
+  std::optional<T> recv() const {
+    incoming<T> room;
+    if (!chan_recv(mine(), room.cell())) return std::nullopt;
+    return room.take();
+  }
+  [[nodiscard]] received<T> try_recv() const {
+    incoming<T> room;
+    received<T> r;
+    r.status = chan_try_recv(mine(), room.cell());
+    if (r.status == chan_status::ok) r.value = room.take();
+    return r;
+  }
+
+  iterator begin() const { return iterator(*static_cast<const Self*>(this)); }
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+ private:
+  chan_core* mine() const noexcept { return static_cast<const Self*>(this)->core(); }
+};
+
+}  // namespace detail
+
+template <class T>
+class send_chan;
+template <class T>
+class recv_chan;
+
+// T: a non-const object type that can be moved. Checked when a channel is made, not when its type
+// is named, so that struct msg { chan<msg> reply; } works.
+template <class T = std::monostate>
+class chan : public detail::chan_handle,
+             public detail::sends<T, chan<T>>,
+             public detail::receives<T, chan<T>> {
+ public:
+  using value_type = T;
+
+  chan() : chan(std::size_t{0}) {}
+  explicit chan(std::size_t capacity) : chan_handle(detail::make_chan<T>(capacity)) {}
+  // The nil channel: blocks for ever. (chan(0) is a capacity.)
+  template <class Null>
+    requires std::same_as<Null, std::nullptr_t>
+  chan(Null) noexcept : chan_handle(nullptr) {}
+
+ private:
+  friend class send_chan<T>;
+  friend class recv_chan<T>;
+};
+
+template <class T = std::monostate>
+class send_chan : public detail::chan_handle, public detail::sends<T, send_chan<T>> {
+ public:
+  using value_type = T;
+
+  send_chan(const chan<T>& c) noexcept : chan_handle(static_cast<const chan_handle&>(c)) {}
+  send_chan(chan<T>&& c) noexcept : chan_handle(static_cast<chan_handle&&>(c)) {}
+  template <class Null>
+    requires std::same_as<Null, std::nullptr_t>
+  send_chan(Null) noexcept : chan_handle(nullptr) {}
+};
+
+template <class T = std::monostate>
+class recv_chan : public detail::chan_handle, public detail::receives<T, recv_chan<T>> {
+ public:
+  using value_type = T;
+
+  recv_chan(const chan<T>& c) noexcept : chan_handle(static_cast<const chan_handle&>(c)) {}
+  recv_chan(chan<T>&& c) noexcept : chan_handle(static_cast<chan_handle&&>(c)) {}
+  template <class Null>
+    requires std::same_as<Null, std::nullptr_t>
+  recv_chan(Null) noexcept : chan_handle(nullptr) {}
+};
+
+}  // namespace v0
+}  // namespace vole
+
+template <class T>
+struct std::hash<vole::chan<T>> {
+  std::size_t operator()(const vole::chan<T>& c) const noexcept {
+    return std::hash<void*>{}(c.core());
+  }
+};
+template <class T>
+struct std::hash<vole::send_chan<T>> {
+  std::size_t operator()(const vole::send_chan<T>& c) const noexcept {
+    return std::hash<void*>{}(c.core());
+  }
+};
+template <class T>
+struct std::hash<vole::recv_chan<T>> {
+  std::size_t operator()(const vole::recv_chan<T>& c) const noexcept {
+    return std::hash<void*>{}(c.core());
+  }
+};

@@ -1,0 +1,44 @@
+// The compiled half of a channel, which knows bytes and not types. Not for users.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vole {
+inline namespace v0 {
+
+enum class chan_status { ok, would_block, closed, timeout };
+
+namespace detail {
+
+// How to handle one value.
+struct chan_type {
+  std::size_t size;
+  std::size_t align;
+  void (*move)(void* to, void* from) noexcept;   // constructs *to from *from; null: memcpy
+  void (*leave)(void* moved_from) noexcept;      // destroys what a move left; null: nothing to do
+  void (*destroy)(void* value) noexcept;         // destroys a value; null: nothing to do
+};
+
+class chan_core;  // null: the nil channel
+
+chan_core* chan_make(const chan_type& type, std::size_t capacity);
+chan_core* chan_share(chan_core* c) noexcept;
+void chan_drop(chan_core* c) noexcept;
+
+// `value` is moved from, `room` is constructed, exactly if the result says ok (or true).
+bool chan_send(chan_core* c, void* value) noexcept;             // false: closed
+bool chan_recv(chan_core* c, void* room) noexcept;              // false: closed and drained
+chan_status chan_try_send(chan_core* c, void* value) noexcept;
+chan_status chan_try_recv(chan_core* c, void* room) noexcept;
+bool chan_close(chan_core* c) noexcept;                         // false: closed already
+std::size_t chan_size(const chan_core* c) noexcept;
+std::size_t chan_capacity(const chan_core* c) noexcept;
+
+[[noreturn]] void throw_closed_send();
+[[noreturn]] void throw_closed_close();
+[[noreturn]] void throw_nil_close();
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

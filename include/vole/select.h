@@ -1,0 +1,226 @@
+// select: waits on several channel operations and takes exactly one.
+//
+//     switch (vole::select(vole::on_recv(jobs, job), vole::on_send(out, 7), vole::on_default())) ...
+//
+// Clauses refer to their arguments: write them inside the call. The handler of the taken clause
+// runs after the select, on the caller's stack, with nothing locked; what it throws leaves select().
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <vole/chan.h>
+#include <vole/detail/select_core.h>
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+struct no_handler {
+  void operator()() const noexcept {}
+};
+
+template <class C>
+concept channel_to_send = requires(const C& c) { typename C::value_type; c.close(); };
+template <class C>
+concept channel_to_receive = requires(const C& c) { typename C::value_type; c.recv(); };
+
+// Only an rvalue is a clause: an lvalue would be one that outlived its arguments.
+template <class C>
+concept clause = !std::is_lvalue_reference_v<C> && requires { typename C::vole_clause; };
+
+template <class T, class Fn>
+void call_with(Fn&& fn, std::optional<T> value) {
+  if constexpr (std::invocable<Fn, std::optional<T>>) {
+    std::invoke(std::forward<Fn>(fn), std::move(value));
+  } else {
+    std::invoke(std::forward<Fn>(fn));
+  }
+}
+
+// What a select_case owns: channel, value and handler.
+struct owned_case {
+  explicit owned_case(chan_core* c) noexcept : channel(chan_share(c)) {}
+  owned_case(const owned_case&) = delete;
+  owned_case& operator=(const owned_case&) = delete;
+  virtual ~owned_case() { chan_drop(channel); }
+  virtual select_op operation() = 0;
+  virtual void taken(bool ok) = 0;
+  chan_core* const channel;
+};
+
+template <class T, class Fn>
+struct owned_recv final : owned_case {
+  owned_recv(chan_core* c, Fn&& f) : owned_case(c), fn(std::move(f)) {}
+  owned_recv(chan_core* c, const Fn& f) : owned_case(c), fn(f) {}
+  select_op operation() override { return {channel, room.cell(), select_kind::receive}; }
+  void taken(bool ok) override { call_with<T>(fn, ok ? room.take() : std::nullopt); }
+  Fn fn;
+  incoming<T> room;
+};
+
+template <class T, class Fn>
+struct owned_send final : owned_case {
+  template <class F>
+  owned_send(chan_core* c, T&& v, F&& f)
+      : owned_case(c), value(std::move(v)), fn(std::forward<F>(f)) {}
+  select_op operation() override {
+    if (!value.has_value()) return {nullptr, nullptr, select_kind::send};
+    if (!out.has_value()) out.emplace(*value);
+    return {channel, out->cell(), select_kind::send};
+  }
+  void taken(bool ok) override {
+    if (!ok) throw_closed_send();
+    out->gone();
+    out.reset();
+    value.reset();
+    fn();
+  }
+  std::optional<T> value;  // empty: spent, never taken again
+  Fn fn;
+  std::optional<outgoing<T>> out;
+};
+
+template <class Fn>
+struct owned_default final : owned_case {
+  template <class F>
+  explicit owned_default(F&& f) : owned_case(nullptr), fn(std::forward<F>(f)) {}
+  select_op operation() override { return {nullptr, nullptr, select_kind::otherwise}; }
+  void taken(bool) override { fn(); }
+  Fn fn;
+};
+
+template <class T, class Fn>
+class recv_clause {
+ public:
+  using vole_clause = void;
+  recv_clause(chan_core* c, Fn fn) : channel_(c), fn_(std::forward<Fn>(fn)) {}
+  recv_clause(const recv_clause&) = delete;
+  select_op operation() noexcept { return {channel_, room_.cell(), select_kind::receive}; }
+  void taken(bool ok) { call_with<T>(std::forward<Fn>(fn_), ok ? room_.take() : std::nullopt); }
+  std::unique_ptr<owned_case> own() {
+    return std::make_unique<owned_recv<T, std::decay_t<Fn>>>(channel_, std::forward<Fn>(fn_));
+  }
+
+ private:
+  chan_core* channel_;
+  Fn fn_;
+  incoming<T> room_;
+};
+
+template <class T, class Value, class Fn>
+class send_clause {
+ public:
+  using vole_clause = void;
+  send_clause(chan_core* c, Value&& v, Fn fn)
+      : channel_(c), holder_(std::forward<Value>(v)), fn_(std::forward<Fn>(fn)) {}
+  send_clause(const send_clause&) = delete;
+  select_op operation() {
+    value_.emplace(holder_);
+    return {channel_, value_->cell(), select_kind::send};
+  }
+  void taken(bool ok) {
+    if (!ok) throw_closed_send();
+    value_->gone();
+    std::invoke(std::forward<Fn>(fn_));
+  }
+  std::unique_ptr<owned_case> own() {
+    return std::make_unique<owned_send<T, std::decay_t<Fn>>>(channel_, T(std::move(holder_)),
+                                                             std::forward<Fn>(fn_));
+  }
+
+ private:
+  // An rvalue T is referred to, and moved from only if this case is taken; anything else is
+  // converted now.
+  using holder = std::conditional_t<std::is_same_v<Value, T>, T&&, T>;
+  chan_core* channel_;
+  holder holder_;
+  Fn fn_;
+  std::optional<outgoing<T>> value_;
+};
+
+template <class Fn>
+class default_clause {
+ public:
+  using vole_clause = void;
+  explicit default_clause(Fn fn) : fn_(std::forward<Fn>(fn)) {}
+  default_clause(const default_clause&) = delete;
+  select_op operation() noexcept { return {nullptr, nullptr, select_kind::otherwise}; }
+  void taken(bool) { std::invoke(std::forward<Fn>(fn_)); }
+  std::unique_ptr<owned_case> own() {
+    return std::make_unique<owned_default<std::decay_t<Fn>>>(std::forward<Fn>(fn_));
+  }
+
+ private:
+  Fn fn_;
+};
+
+}  // namespace detail
+
+template <class C, class Fn = detail::no_handler>
+  requires detail::channel_to_receive<C> &&
+           (std::invocable<Fn, std::optional<typename C::value_type>> || std::invocable<Fn>)
+[[nodiscard]] auto on_recv(const C& channel, Fn&& fn = {}) {
+  return detail::recv_clause<typename C::value_type, Fn&&>(channel.core(), std::forward<Fn>(fn));
+}
+template <class C>
+  requires detail::channel_to_receive<C>
+[[nodiscard]] auto on_recv(const C& channel, std::optional<typename C::value_type>& out) {
+  using T = typename C::value_type;
+  auto store = [&out](std::optional<T> v) { out = std::move(v); };
+  return detail::recv_clause<T, decltype(store)>(channel.core(), std::move(store));
+}
+
+template <class C, class Value, class Fn = detail::no_handler>
+  requires detail::channel_to_send<C> && std::convertible_to<Value, typename C::value_type> &&
+           std::invocable<Fn>
+[[nodiscard]] auto on_send(const C& channel, Value&& value, Fn&& fn = {}) {
+  return detail::send_clause<typename C::value_type, Value, Fn&&>(
+      channel.core(), std::forward<Value>(value), std::forward<Fn>(fn));
+}
+
+template <class Fn = detail::no_handler>
+  requires std::invocable<Fn>
+[[nodiscard]] auto on_default(Fn&& fn = {}) {
+  return detail::default_clause<Fn&&>(std::forward<Fn>(fn));
+}
+
+// Blocks until one clause is taken and returns its index. select() blocks for ever.
+template <detail::clause... Clauses>
+std::size_t select(Clauses&&... clauses) {
+  constexpr std::size_t n = sizeof...(Clauses);
+  if constexpr (n == 0) {
+    detail::select_nothing();
+  } else {
+    std::array<detail::select_op, n> operations{clauses.operation()...};
+    detail::select_room<n> room;
+    const detail::select_result r = detail::select_core(operations.data(), n, room.data());
+    std::size_t i = 0;
+    (void)((i++ == r.index ? (clauses.taken(r.ok), true) : false) || ...);
+    return r.index;
+  }
+}
+
+// A clause that owns channel, value and handler, for selects whose number of cases is known only at
+// run time. A send case that was taken is spent: it is never taken again.
+class select_case {
+ public:
+  template <detail::clause Clause>
+  select_case(Clause&& c) : owned_(c.own()) {}
+
+ private:
+  friend std::size_t select(std::span<select_case> cases);
+  std::unique_ptr<detail::owned_case> owned_;
+};
+
+std::size_t select(std::span<select_case> cases);
+
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,196 @@
+// Select: one of many operations, on Go's three passes.
+//
+// Pass 1, all channels locked in address order: the first case, in a random order,
+// that can be served. Pass 2: a waiter on every channel, then park; the commit
+// unlocks. Pass 3: off the queues again.
+//
+// Law    one winner: whoever serves a waiter changes frame.winner from 0 first.
+// Note   the frame lies on the sleeper's stack, and the sleeper may be woken as soon
+//        as the commit has unlocked one channel. It stays alive until the commit is
+//        done, because the last channel to be unlocked is locked again before the
+//        frame goes: by pass 3 if that case lost, by its waker if it won.
+// Proof  tests/model/select_model.cc, tests/stress/select_stress_test.cc
+
+#include <algorithm>
+#include <new>
+
+#include <vole/detail/select_core.h>
+
+#include "chan/core.h"
+#include "os/os.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+struct frame {
+  const select_op* ops;
+  std::size_t n;
+  select_scratch* room;
+  std::size_t live = 0;  // cases with a channel
+  atomic<std::uint32_t> winner{0};
+
+  chan_core* channel_at(std::size_t k) const noexcept { return ops[room[k].lock_order].channel; }
+  waiter* waiter_of(std::size_t i) const noexcept {
+    return std::launder(reinterpret_cast<waiter*>(room[i].waiter));
+  }
+};
+
+static_assert(sizeof(waiter) <= sizeof(select_scratch::waiter));
+
+void order(frame& f, rand_state& random) noexcept {
+  for (std::size_t i = 0; i < f.n; ++i) {
+    const auto j = random.below(static_cast<std::uint32_t>(i + 1));
+    f.room[i].poll_order = f.room[j].poll_order;
+    f.room[j].poll_order = static_cast<std::uint32_t>(i);
+    if (f.ops[i].channel == nullptr) continue;
+    // Insertion by address: selects are short.
+    std::size_t k = f.live++;
+    for (; k > 0 && f.channel_at(k - 1) > f.ops[i].channel; --k)
+      f.room[k].lock_order = f.room[k - 1].lock_order;
+    f.room[k].lock_order = static_cast<std::uint32_t>(i);
+  }
+}
+
+// fn(channel) once per channel, in address order. Reads the frame before each call only.
+template <class Fn>
+void each_channel(const frame& f, Fn&& fn) noexcept {
+  chan_core* next = f.live != 0 ? f.channel_at(0) : nullptr;
+  for (std::size_t k = 1; next != nullptr; ++k) {
+    chan_core* const c = next;
+    while (k < f.live && f.channel_at(k) == c) ++k;
+    next = k < f.live ? f.channel_at(k) : nullptr;
+    fn(c);
+  }
+}
+
+void lock_all(const frame& f) noexcept {
+  each_channel(f, [first = true](chan_core* c) mutable {
+    first ? c->lock.acquire() : c->lock.acquire_next_of_kind();
+    first = false;
+  });
+}
+
+void unlock_all(const frame& f) noexcept {
+  each_channel(f, [](chan_core* c) { c->lock.release(); });
+}
+
+bool unlock_after_switch(rt::G*, void* f) noexcept {
+  unlock_all(*static_cast<frame*>(f));
+  return true;
+}
+
+// Pass 1. False: nothing is ready.
+bool take_ready_locked(const frame& f, select_result* r, waiter** w) noexcept {
+  std::size_t otherwise = f.n;
+  for (std::size_t k = 0; k < f.n; ++k) {
+    const std::size_t i = f.room[k].poll_order;
+    const select_op& op = f.ops[i];
+    if (op.kind == select_kind::otherwise) otherwise = i;
+    if (op.channel == nullptr) continue;
+    *w = nullptr;
+    const step s = op.kind == select_kind::send ? send_locked(*op.channel, op.slot, w)
+                                                : recv_locked(*op.channel, op.slot, w);
+    if (s == step::wait) continue;
+    *r = {i, s != step::closed};
+    return true;
+  }
+  *r = {otherwise, false};
+  return otherwise != f.n;
+}
+
+// Pass 2.
+void enqueue_locked(frame& f, rt::G* g, rt::guest_note* thread) noexcept {
+  for (std::size_t i = 0; i < f.n; ++i) {
+    const select_op& op = f.ops[i];
+    auto* const w = ::new (static_cast<void*>(f.room[i].waiter)) waiter;
+    if (op.channel == nullptr) continue;
+    const bool sends = op.kind == select_kind::send;
+    w->g = g;
+    w->thread = thread;
+    w->object = op.channel;
+    w->unlink = sends ? &unlink_sender : &unlink_receiver;
+    w->slot = op.slot;
+    w->winner = &f.winner;
+    rt::wait_queue::push_back(sends ? op.channel->senders : op.channel->receivers, w);
+  }
+}
+
+// Pass 3. Every loser's channel is locked once, whether its waiter is still queued or not.
+void dequeue(const frame& f, std::size_t winner) noexcept {
+  for (std::size_t i = 0; i < f.n; ++i)
+    if (i != winner && f.ops[i].channel != nullptr)
+      f.waiter_of(i)->unlink(f.ops[i].channel, f.waiter_of(i));
+}
+
+// The runtime ends: waiter::unlink of the goroutine as a whole.
+void unlink_select(void* f, waiter* self) noexcept {
+  dequeue(*static_cast<frame*>(f), static_cast<frame*>(f)->n);
+  self->object = nullptr;
+}
+
+select_result result_of(const frame& f, std::uintptr_t value) noexcept {
+  const auto* const w =
+      reinterpret_cast<const select_scratch*>(value & ~std::uintptr_t{1});
+  return {static_cast<std::size_t>(w - f.room), (value & 1) != 0};
+}
+
+[[gnu::noinline]] select_result select_as_guest(frame& f) noexcept {
+  rt::guest_note sleeper;
+  select_result r{};
+  waiter* other = nullptr;
+  rand_state random{static_cast<std::uint64_t>(os::now_ns())};
+  order(f, random);
+  rt::guest_enter();
+  lock_all(f);
+  const bool ready = take_ready_locked(f, &r, &other);
+  if (!ready) enqueue_locked(f, nullptr, &sleeper);
+  unlock_all(f);
+  if (ready && other != nullptr) rt::wake(nullptr, other, told(other, true));
+  rt::guest_leave();
+  if (ready) return r;
+  sleeper.woken.sleep();
+  r = result_of(f, sleeper.value);
+  rt::guest_enter();
+  dequeue(f, r.index);
+  rt::guest_leave();
+  return r;
+}
+
+}  // namespace
+
+select_result select_core(const select_op* ops, std::size_t n, select_scratch* room) noexcept {
+  frame f{ops, n, room};
+  if (!rt::on_goroutine()) return select_as_guest(f);
+  M* m = rt::enter();
+  order(f, m->random);
+  lock_all(f);
+  select_result r{};
+  waiter* other = nullptr;
+  if (take_ready_locked(f, &r, &other)) {
+    unlock_all(f);
+    if (other != nullptr) rt::wake(m, other, told(other, true));
+    rt::leave(m);
+    return r;
+  }
+  enqueue_locked(f, m->curg, nullptr);
+  rt::self(m, &f, &unlink_select);
+  r = result_of(f, rt::park(&unlock_after_switch, &f, rt::wait_reason::select));
+  m = rt::enter();
+  m->curg->wait.object = nullptr;
+  dequeue(f, r.index);
+  rt::leave(m);
+  return r;
+}
+
+void select_nothing() noexcept {
+  if (!rt::on_goroutine()) os::park_forever();
+  rt::enter();
+  rt::park([](rt::G*, void*) noexcept { return true; }, nullptr, rt::wait_reason::select_nothing);
+  fatal("select: a goroutine that waits for nothing was woken");
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

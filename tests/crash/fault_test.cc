@@ -1,0 +1,105 @@
+// A goroutine's stack overflow has a sentence of its own; every other fault is the program's, and
+// goes where it would have gone without us.
+
+#include "child.h"
+
+namespace vole::crash_test {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+ended fault(const char* scenario, const std::vector<std::string>& environment = {}) {
+  return run_child("fault_child", scenario, environment);
+}
+
+// Who, how much, where from, what to do.
+auto overflow_of(const std::string& who, int bytes) {
+  return ContainsRegex("vole: fatal: stack overflow: goroutine [0-9]+" + who +
+                       " has used up its " + std::to_string(bytes) +
+                       " bytes\\. Created at (program\\+)?0x[0-9a-f]+\\. Give it more: "
+                       "go\\(\\{\\.stack_size = \\.\\.\\.\\}, fn\\), or VOLE_STACK_SIZE for all");
+}
+
+TEST(Overflow, NamesGoroutineSizeOriginAndRemedy) {
+  const ended e = fault("overflow");
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, overflow_of("", 262144));
+}
+
+TEST(Overflow, DumpFollows) {
+  const ended e = fault("overflow_named");
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, overflow_of(" \\(digger\\)", 262144));
+  EXPECT_THAT(e.err, ContainsRegex("\ngoroutine [0-9]+ \\(digger\\) \\[running\\]:\n  runs .*\n"
+                                   "  created by goroutine [0-9]+ at "));
+  EXPECT_THAT(e.err, ContainsRegex("\ngoroutine [0-9]+ \\(main\\) \\[waiting, wait group"));
+}
+
+TEST(Overflow, OwnStackSizeIsTold) {
+  EXPECT_THAT(fault("overflow_small").err, overflow_of("", 65536));
+  EXPECT_THAT(fault("overflow_late").err, overflow_of(" \\(late\\)", 131072));
+}
+
+TEST(Overflow, EnvironmentsStackSizeIsTold) {
+  const ended e = fault("overflow", {"VOLE_STACK_SIZE=128K"});
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, overflow_of("", 131072));
+}
+
+TEST(Overflow, MainGoroutineToo) {
+  const ended e = fault("overflow_main");
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, overflow_of(" \\(main\\)", 262144));
+}
+
+TEST(Overflow, OneProcessor) {
+  const ended e = fault("overflow_late", {"VOLE_MAXPROCS=1"});
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, overflow_of(" \\(late\\)", 131072));
+}
+
+// The overflow is ours even where the user handles faults.
+TEST(Overflow, ComesBeforeTheUsersHandler) {
+  const ended e = fault("overflow_handled");
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, overflow_of("", 262144));
+  EXPECT_EQ(e.out, "");
+}
+
+class NotAnOverflow : public testing::TestWithParam<const char*> {};
+
+TEST_P(NotAnOverflow, DiesOfItsOwnSignal) {
+  const ended e = fault(GetParam());
+  EXPECT_THAT(e.err, Not(HasSubstr("vole: fatal")));
+  if (kAddressSanitizer) {  // it has a handler, tells the story and exits
+    EXPECT_TRUE(exited(e, 1));
+    EXPECT_THAT(e.err, HasSubstr("AddressSanitizer"));
+  } else {
+    EXPECT_TRUE(killed(e, SIGSEGV));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Fault, NotAnOverflow,
+                         testing::Values("nowhere_goroutine", "nowhere_thread",
+                                         "nowhere_after_run", "sent", "thread_overflow",
+                                         "thread_overflow_heard"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+class Handled : public testing::TestWithParam<const char*> {};
+
+TEST_P(Handled, ByTheUsersHandlerFromBeforeRun) {
+  const ended e = fault(GetParam());
+  EXPECT_TRUE(exited(e, 42));
+  EXPECT_EQ(e.out, "the user's handler\n");
+  EXPECT_THAT(e.err, Not(HasSubstr("vole: fatal")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Fault, Handled,
+                         testing::Values("handled_goroutine", "handled_goroutine_siginfo",
+                                         "handled_thread", "handled_after_run"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+}  // namespace
+}  // namespace vole::crash_test

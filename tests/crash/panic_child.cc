@@ -1,0 +1,174 @@
+// Exceptions that leave a goroutine, and those that do not.
+
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include <unistd.h>
+
+#include "scenario.h"
+
+namespace {
+
+using namespace vole::crash_test;
+
+struct loud {
+  ~loud() { say("unwound\n"); }
+};
+
+// extern "C": a name that a backtrace shows as it is.
+extern "C" [[gnu::noinline]] void thrower_in_the_child() {
+  const loud l;
+  throw std::runtime_error("boom");
+}
+
+template <class F>
+int thrown_by(F fn, const char* name = nullptr) {
+  return vole::run([&] {
+    vole::wait_group done;
+    done.add(1);
+    vole::go({.name = name}, fn);
+    done.wait();
+    return kAlive;
+  });
+}
+
+int error() { return thrown_by(thrower_in_the_child, "bomb"); }
+int number() {
+  return thrown_by([] { throw 7; });
+}
+int text() {
+  return thrown_by([] { throw "plain text"; });
+}
+int long_text() {
+  return thrown_by([] { throw std::runtime_error(std::string(3000, 'x')); });
+}
+int through_noexcept() {
+  return thrown_by([]() noexcept { thrower_in_the_child(); });
+}
+int terminate_called() {
+  return thrown_by([] { std::terminate(); });
+}
+int in_wait_group() {
+  return vole::run([] {
+    vole::wait_group done;
+    done.go(thrower_in_the_child);
+    done.wait();
+    return kAlive;
+  });
+}
+int implicit() {
+  vole::go(thrower_in_the_child);
+  for (;;) pause();
+}
+
+int uncollected() {
+  return vole::run([] {
+    {
+      const auto h = vole::spawn(thrower_in_the_child);
+    }
+    return kAlive;
+  });
+}
+int uncollected_on_thread() {
+  {
+    const auto h = vole::spawn(thrower_in_the_child);
+  }
+  return kAlive;
+}
+int uncollected_while_unwinding() {
+  return vole::run([] {
+    try {
+      const auto h = vole::spawn(thrower_in_the_child);
+      throw std::logic_error("another");
+    } catch (const std::logic_error& e) {
+      say(e.what());
+    }
+  });
+}
+int detached() {
+  return vole::run([] {
+    auto h = vole::spawn(thrower_in_the_child);
+    vole::wait_group done;
+    done.go([] {});
+    done.wait();
+    h.detach();
+  });
+}
+
+int leaves_main() {
+  try {
+    vole::run(thrower_in_the_child);
+  } catch (const std::runtime_error& e) {
+    say(e.what());
+    return 0;
+  }
+  return kAlive;
+}
+
+[[noreturn]] void users_terminate() {
+  say("the user's terminate\n");
+  _exit(43);
+}
+
+int terminate_after_run() {
+  std::set_terminate(users_terminate);
+  vole::run([] {});
+  if (std::get_terminate() != users_terminate) return 1;
+  thrower_in_the_child();
+  return kAlive;
+}
+int terminate_on_thread() {
+  std::set_terminate(users_terminate);
+  return vole::run([] {
+    std::thread([]() noexcept { thrower_in_the_child(); }).join();
+    return kAlive;
+  });
+}
+// A goroutine's panic is told by us even so.
+int terminate_on_goroutine() {
+  std::set_terminate(users_terminate);
+  return error();
+}
+// Installed while the runtime runs: the user's last word.
+int terminate_set_inside() {
+  return thrown_by([] {
+    std::set_terminate(users_terminate);
+    thrower_in_the_child();
+  });
+}
+
+int swallowed_exit() {
+  return thrown_by([] {
+    try {
+      vole::exit_goroutine();
+    } catch (...) {
+    }
+  });
+}
+
+constexpr scenario kAll[] = {
+    {"error", error},
+    {"number", number},
+    {"text", text},
+    {"long_text", long_text},
+    {"through_noexcept", through_noexcept},
+    {"terminate_called", terminate_called},
+    {"in_wait_group", in_wait_group},
+    {"implicit", implicit},
+    {"uncollected", uncollected},
+    {"uncollected_on_thread", uncollected_on_thread},
+    {"uncollected_while_unwinding", uncollected_while_unwinding},
+    {"detached", detached},
+    {"leaves_main", leaves_main},
+    {"terminate_after_run", terminate_after_run},
+    {"terminate_on_thread", terminate_on_thread},
+    {"terminate_on_goroutine", terminate_on_goroutine},
+    {"terminate_set_inside", terminate_set_inside},
+    {"swallowed_exit", swallowed_exit},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return play(kAll, argc, argv); }

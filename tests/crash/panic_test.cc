@@ -1,0 +1,136 @@
+// An exception that leaves a goroutine ends the program as a Go panic does: what, who, where from,
+// the stack of the throw. One that somebody collects does not.
+
+#include "child.h"
+
+namespace vole::crash_test {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+ended panic(const char* scenario) { return run_child("panic_child", scenario); }
+
+std::size_t frames_in(const std::string& text) {
+  std::size_t n = 0;
+  for (std::size_t at = 0; (at = text.find("\n  ", at)) != std::string::npos; ++at)
+    if (text.compare(at + 3, 8, "program+") == 0 || text.compare(at + 3, 2, "0x") == 0) ++n;
+  return n;
+}
+
+// The paragraph of the goroutine and the stack of the throw.
+void expect_story(const ended& e) {
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, ContainsRegex("\n\ngoroutine [0-9]+.*\\[running.*\\]:\n"));
+  EXPECT_THAT(e.err, ContainsRegex("\n  created by (goroutine [0-9]+|a plain thread) at "));
+  EXPECT_GE(frames_in(e.err), 3u) << e.err;
+}
+
+TEST(Panic, ExceptionTellsTypeTextAndStack) {
+  const ended e = panic("error");
+  EXPECT_THAT(e.err, StartsWith("panic: std::runtime_error: boom\n"));
+  EXPECT_THAT(e.err, ContainsRegex("goroutine [0-9]+ \\(bomb\\) \\[running\\]:"));
+  EXPECT_EQ(e.out, "");  // nothing has been unwound
+  expect_story(e);
+}
+
+TEST(Panic, NumberTellsTypeAndValue) {
+  const ended e = panic("number");
+  EXPECT_THAT(e.err, StartsWith("panic: int: 7\n"));
+  expect_story(e);
+}
+
+TEST(Panic, PlainTextIsShown) {
+  const ended e = panic("text");
+  EXPECT_THAT(e.err, StartsWith("panic: char const*: plain text\n"));
+  expect_story(e);
+}
+
+TEST(Panic, LongTextDoesNotSwallowTheRest) {
+  const ended e = panic("long_text");
+  EXPECT_THAT(e.err, ContainsRegex("^panic: std::runtime_error: x+\n"));
+  expect_story(e);
+}
+
+TEST(Panic, NoexceptFunctionOnAGoroutine) {
+  const ended e = panic("through_noexcept");
+  EXPECT_THAT(e.err, StartsWith("panic: std::runtime_error: boom\n"));
+  expect_story(e);
+}
+
+TEST(Panic, TerminateOnAGoroutine) {
+  const ended e = panic("terminate_called");
+  EXPECT_THAT(e.err, StartsWith("panic: std::terminate was called"));
+  expect_story(e);
+}
+
+TEST(Panic, InWaitGroupsGoAndInAnImplicitRuntime) {
+  for (const char* scenario : {"in_wait_group", "implicit"}) {
+    const ended e = panic(scenario);
+    EXPECT_THAT(e.err, StartsWith("panic: std::runtime_error: boom\n"));
+    expect_story(e);
+  }
+}
+
+TEST(Panic, JoinHandleDestroyedWithAnException) {
+  const ended e = panic("uncollected");
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, StartsWith("panic: std::runtime_error: boom\n"));
+  EXPECT_THAT(e.err, ContainsRegex("goroutine [0-9]+ \\(main\\) \\[running\\]:"));
+  EXPECT_EQ(e.out, "unwound\n");  // the spawned one was: its handle held the exception
+}
+
+TEST(Panic, JoinHandleDestroyedOnAPlainThread) {
+  const ended e = panic("uncollected_on_thread");
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, HasSubstr("std::runtime_error"));
+  EXPECT_THAT(e.err, HasSubstr("boom"));
+}
+
+TEST(Panic, NotWhileTheStackUnwindsAnyway) {
+  const ended e = panic("uncollected_while_unwinding");
+  EXPECT_TRUE(exited(e, 0));
+  EXPECT_THAT(e.out, HasSubstr("another"));
+  EXPECT_EQ(e.err, "");
+}
+
+TEST(Panic, NotOfADetachedGoroutine) { EXPECT_TRUE(exited(panic("detached"), 0)); }
+
+TEST(Panic, NotOfMain) {
+  const ended e = panic("leaves_main");
+  EXPECT_TRUE(exited(e, 0));
+  EXPECT_EQ(e.out, "unwound\nboom");
+  EXPECT_EQ(e.err, "");
+}
+
+TEST(Panic, UsersTerminateHandlerIsBackAfterRun) {
+  const ended e = panic("terminate_after_run");
+  EXPECT_TRUE(exited(e, 43));
+  EXPECT_EQ(e.out, "the user's terminate\n");
+  EXPECT_THAT(e.err, Not(HasSubstr("panic")));
+}
+
+TEST(Panic, UsersTerminateHandlerServesPlainThreads) {
+  const ended e = panic("terminate_on_thread");
+  EXPECT_TRUE(exited(e, 43));
+  EXPECT_THAT(e.err, Not(HasSubstr("panic")));
+}
+
+TEST(Panic, GoroutinesAreOursUnlessTheHandlerIsSetInside) {
+  const ended ours = panic("terminate_on_goroutine");
+  EXPECT_THAT(ours.err, StartsWith("panic: std::runtime_error: boom\n"));
+  expect_story(ours);
+  EXPECT_TRUE(exited(panic("terminate_set_inside"), 43));
+}
+
+TEST(Panic, SwallowedExitIsTold) {
+  const ended e = panic("swallowed_exit");
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, ContainsRegex("vole: fatal: goroutine [0-9]+ called exit_goroutine\\(\\), but "
+                                   "a catch \\(\\.\\.\\.\\) did not rethrow"));
+}
+
+}  // namespace
+}  // namespace vole::crash_test
