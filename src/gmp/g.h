@@ -31,7 +31,7 @@ struct g_name {
 
 struct alignas(64) G : runnable {
   // ── switch ── owner: whoever runs it, or will
-  atomic<g_status> status{g_status::idle};
+  status_word status;
   atomic<wait_reason> why{wait_reason::none};
   bool started = false;         // has a stack and a saved context
   std::uint32_t lock_depth = 0;   // nested lock_os_thread
@@ -68,5 +68,18 @@ inline G* owner_of_callable(void* callable) noexcept {
   return reinterpret_cast<G*>(static_cast<std::byte*>(callable) - offsetof(G, callable));
 }
 #pragma GCC diagnostic pop
+
+inline g_status status_of(const G& g) noexcept { return g.status.get(); }
+
+// The only way a G changes status.
+inline void set_status(G& g, [[maybe_unused]] g_status from, g_status to) noexcept {
+#ifdef VOLE_CHECKED
+  check_status(g, from, to);
+#endif
+  g.status.now_.store(to, std::memory_order_release);
+}
+
+// Anything to dead, when nobody else can see it.
+inline void bury(G& g) noexcept { g.status.now_.store(g_status::dead, std::memory_order_release); }
 
 }  // namespace vole::rt

@@ -44,7 +44,7 @@ struct alignas(64) hot_words {
   P* enter() noexcept {
     in_rt.store(1, relaxed);
     compiler_barrier();  // pairs: membarrier between hide and look
-    return p.load(relaxed);
+    return p.load(std::memory_order_acquire);  // pairs: unhide
   }
   // True: somebody wants the M's attention; take the slow path.
   bool leave() noexcept {
@@ -60,7 +60,7 @@ struct alignas(64) hot_words {
     return was;
   }
   bool look() const noexcept { return in_rt.load(std::memory_order_acquire) == 0; }  // pairs: leave
-  void unhide(P* was) noexcept { p.store(was, relaxed); }
+  void unhide(P* was) noexcept { p.store(was, std::memory_order_release); }  // pairs: enter
 };
 
 }  // namespace vole::rt

@@ -28,22 +28,11 @@ constexpr unsigned kMayBecome[] = {
 
 std::string_view name_of(g_status s) noexcept { return kNames[static_cast<unsigned>(s)]; }
 
-g_status status_of(const G& g) noexcept { return g.status.load(std::memory_order_acquire); }
-
-void set_status(G& g, g_status from, g_status to) noexcept {
-#ifdef VOLE_CHECKED
-  const g_status is = g.status.load(relaxed);
-  if (is != from || (kMayBecome[static_cast<unsigned>(from)] & bit(to)) == 0) {
-    fatal(sentence() << "status: goroutine " << g.id << " is " << name_of(is) << ", cannot go from "
-                     << name_of(from) << " to " << name_of(to));
-  }
-#else
-  static_cast<void>(from);
-  static_cast<void>(kMayBecome);
-#endif
-  g.status.store(to, std::memory_order_release);
+void check_status(const G& g, g_status from, g_status to) noexcept {
+  const g_status is = g.status.get();
+  if (is == from && (kMayBecome[static_cast<unsigned>(from)] & bit(to)) != 0) return;
+  fatal(sentence() << "status: goroutine " << g.id << " is " << name_of(is) << ", cannot go from "
+                   << name_of(from) << " to " << name_of(to));
 }
-
-void bury(G& g) noexcept { g.status.store(g_status::dead, std::memory_order_release); }
 
 }  // namespace vole::rt

@@ -28,10 +28,18 @@ enum class g_status : std::uint8_t {
 
 std::string_view name_of(g_status s) noexcept;
 
-struct G;
-g_status status_of(const G& g) noexcept;
-void set_status(G& g, g_status from, g_status to) noexcept;
-// Anything but dead to dead, when the runtime ends.
-void bury(G& g) noexcept;
+// The word itself. A class of its own, so that nothing else can write it.
+class status_word {
+ public:
+  g_status get() const noexcept { return now_.load(std::memory_order_acquire); }
+
+ private:
+  friend void set_status(struct G& g, g_status from, g_status to) noexcept;
+  friend void bury(struct G& g) noexcept;
+  atomic<g_status> now_{g_status::idle};
+};
+
+// Aborts unless g is `from` and may become `to`. Checked builds only.
+void check_status(const struct G& g, g_status from, g_status to) noexcept;
 
 }  // namespace vole::rt

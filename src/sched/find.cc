@@ -45,20 +45,7 @@ G* find_fair_tick(P& p) noexcept {
   sched.lock.acquire();
   runnable* const r = sched.global.pop_locked();
   sched.lock.release();
-  if (r != nullptr) p.schedtick.store(p.schedtick.load(relaxed) + 1, relaxed);
-  return as_g(r);
-}
-
-G* find_local(P& p) noexcept {
-  if (runnable* next = p.runnext.load(relaxed)) {
-    // Only thieves compete for it. Taken from here it inherits the slice: no tick.
-    if (p.runnext.compare_exchange_strong(next, nullptr, std::memory_order_acq_rel, relaxed)) {
-      p.owed.store(false, relaxed);
-      return as_g(next);
-    }
-  }
-  runnable* const r = p.ring.pop_owner();
-  if (r != nullptr) p.schedtick.store(p.schedtick.load(relaxed) + 1, relaxed);
+  if (r != nullptr) bump_tick(p);
   return as_g(r);
 }
 
@@ -70,7 +57,7 @@ G* find_global(P& p) noexcept {
   runnable* const first = n == 0 ? nullptr : sched.global.pop_locked();
   for (std::size_t i = 1; i < n; ++i) p.ring.push_owner(sched.global.pop_locked());
   sched.lock.release();
-  if (first != nullptr) p.schedtick.store(p.schedtick.load(relaxed) + 1, relaxed);
+  if (first != nullptr) bump_tick(p);
   return as_g(first);
 }
 

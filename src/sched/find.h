@@ -5,6 +5,7 @@
 
 #include "gmp/g.h"
 #include "gmp/m.h"
+#include "gmp/p.h"
 
 namespace vole::rt {
 
@@ -13,8 +14,25 @@ G* find_g0(M& m) noexcept;
 
 // One helper per source; nullptr: nothing there.
 G* find_fair_tick(P& p) noexcept;             // [9]
-G* find_local(P& p) noexcept;                 // runnext, then the ring
 G* find_global(P& p) noexcept;                // a share [8]; the rest goes to the ring
 G* find_stolen(M& m) noexcept;                // [13]-[16]
+
+inline void bump_tick(P& p) noexcept {
+  p.schedtick.store(p.schedtick.load(relaxed) + 1, relaxed);
+}
+
+// runnext, then the ring. In the header: the quick pick of every switch is this.
+inline G* find_local(P& p) noexcept {
+  if (runnable* next = p.runnext.load(relaxed)) {
+    // Only thieves compete for it. Taken from here it inherits the slice: no tick.
+    if (p.runnext.compare_exchange_strong(next, nullptr, std::memory_order_acq_rel, relaxed)) {
+      p.owed.store(false, relaxed);
+      return static_cast<G*>(next);
+    }
+  }
+  runnable* const r = p.ring.pop_owner();
+  if (r != nullptr) bump_tick(p);
+  return static_cast<G*>(r);
+}
 
 }  // namespace vole::rt

@@ -32,7 +32,8 @@ void give_birth(M* m) noexcept {
   const std::uint32_t have = sched.m_count;
   sched.lock.release();
   fatal(sentence() << "cannot create a thread (" << os::error_text(error) << "); the runtime has "
-                   << have - 1 << " already. Raise `ulimit -u`, the cgroup's pids.max or the memory limit");
+                   << have - 1
+                   << " already. Raise `ulimit -u`, the cgroup's pids.max or the memory limit");
 }
 
 void bury_thread(M* m) noexcept {

@@ -59,7 +59,7 @@ G* find_stolen(M& m) noexcept {
       runnable* const r = steal_from(thief, victim, round == kRounds);
       if (r == nullptr) continue;
       thief.steals.add_owner();
-      thief.schedtick.store(thief.schedtick.load(relaxed) + 1, relaxed);
+      bump_tick(thief);
       return as_g(r);
     }
   }

@@ -1,5 +1,7 @@
 #include "sched/switch.h"
 
+#include <utility>
+
 #include "sched/enter.h"
 #include "sched/find.h"
 #include "sched/state.h"
@@ -10,12 +12,13 @@ namespace {
 
 constexpr std::uint32_t kFairTick = 61;
 
-// What the departing side keeps and the arriving side gets back. Mostly zeros on both.
-void swap_exceptions(M& m, G* from, G* to) noexcept {
+// What the departing side keeps and the arriving side gets back. Mostly there is nothing on
+// either side; a G's copy is empty unless it departed with something.
+inline void swap_exceptions(M& m, G* from, G* to) noexcept {
   arch::exception_globals& live = *m.exceptions;
+  if (live.empty() && (to == nullptr || to->exceptions.empty())) [[likely]] return;
   if (from != nullptr) from->exceptions = live;
-  const arch::exception_globals next = to != nullptr ? to->exceptions : arch::exception_globals{};
-  if (!live.empty() || !next.empty()) live = next;
+  live = to != nullptr ? std::exchange(to->exceptions, {}) : arch::exception_globals{};
 }
 
 // A yield may return at once unless g0 has something to do: a G that was picked but cannot run

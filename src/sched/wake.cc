@@ -21,23 +21,21 @@ bool spill(P& p, runnable* g) noexcept {
   return true;
 }
 
-void put_ring_owner(P& p, runnable* g) noexcept {
-  while (!p.ring.push_owner(g) && !spill(p, g)) {
-  }
-}
-
 // Puts g into runnext; the one it displaces goes to the ring. True: it displaced one.
 bool put_next_owner(P& p, runnable* g) noexcept {
   runnable* const displaced = p.runnext.exchange(g, seq_cst);  // S1
   if (displaced == nullptr) return false;
-  put_ring_owner(p, displaced);
+  put_back_owner(p, displaced);
   fence_seq_cst();  // S2: the ring's back is a release store; S3 must not be early
   return true;
 }
 
 }  // namespace
 
-void put_back_owner(P& p, G* g) noexcept { put_ring_owner(p, g); }
+void spill_owner(P& p, runnable* g) noexcept {
+  while (!spill(p, g) && !p.ring.push_owner(g)) {
+  }
+}
 
 void push_global(G* g) noexcept {
   sched.lock.acquire();
@@ -60,7 +58,7 @@ void put_new_owner(M& m, G* g) noexcept {
 #ifdef VOLE_CHECKED
   // Nobody may rely on the order: debug builds sometimes queue behind instead [5].
   if (m.random.below(4) == 0) {
-    put_ring_owner(*m.p, g);
+    put_back_owner(*m.p, g);
     fence_seq_cst();  // S1 and S2 for a push that bypasses runnext
     return submit();
   }

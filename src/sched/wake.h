@@ -20,7 +20,11 @@ namespace vole::rt {
 
 void ready(M* m, G* g) noexcept;            // waiting -> runnable; m null: a guest
 void put_new_owner(M& m, G* g) noexcept;    // a newborn: runnext, and pays at once
-void put_back_owner(P& p, G* g) noexcept;   // the ring's tail, or half of it spills [6]
+void spill_owner(P& p, runnable* g) noexcept;  // the ring is full: half of it and g go global [6]
 void push_global(G* g) noexcept;            // takes L, then submits
+
+inline void put_back_owner(P& p, runnable* g) noexcept {  // the ring's tail
+  if (!p.ring.push_owner(g)) [[unlikely]] spill_owner(p, g);
+}
 
 }  // namespace vole::rt
