@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -73,10 +74,36 @@ void results() {
   }
 }
 
+void channels() {
+  std::printf("4. Channels carry values; a select takes whichever is ready:\n");
+  const vole::chan<int> odd, even(4);
+  vole::go([=] {
+    for (int i = 1; i < 100; i += 2) odd.send(i);
+    odd.close();
+  });
+  vole::go([=] {
+    for (int i = 0; i < 100; i += 2) even.send(i);
+    even.close();
+  });
+  int sum = 0;
+  vole::recv_chan<int> open[] = {odd, even};
+  while (open[0] != nullptr || open[1] != nullptr) {
+    std::optional<int> got;
+    const std::size_t which = vole::select(vole::on_recv(open[0], got), vole::on_recv(open[1], got));
+    if (got) {
+      sum += *got;
+    } else {
+      open[which] = nullptr;  // closed and drained; a nil channel is never ready
+    }
+  }
+  must(sum == 4950, "every value arrived once");
+  std::printf("   the numbers below 100 from two goroutines add up to %d\n\n", sum);
+}
+
 // std::thread::join blocks this goroutine's thread and its P with it, so it comes last: by then
 // nothing is left that would need the P.
 void threads() {
-  std::printf("4. Any std::thread may take part. Three of them start 1000 goroutines each:\n");
+  std::printf("5. Any std::thread may take part. Three of them start 1000 goroutines each:\n");
   vole::wait_group started, done;
   std::atomic<int> ran{0};
   started.add(3);
@@ -96,7 +123,7 @@ void threads() {
 void look_inside() {
   using count = unsigned long long;
   const vole::runtime_stats s = vole::stats();
-  std::printf("5. Look inside. What the runtime has counted:\n"
+  std::printf("6. Look inside. What the runtime has counted:\n"
               "   Ps: %d; threads that run goroutines: %d\n"
               "   goroutines started: %llu, finished: %llu\n"
               "   switches: %llu, steals: %llu, full queues spilled: %llu\n"
@@ -104,7 +131,7 @@ void look_inside() {
               s.procs, s.threads, count{s.spawned}, count{s.finished}, count{s.switches},
               count{s.steals}, count{s.overflows}, s.stacks_in_use, s.stacks_free);
 
-  std::printf("6. Every goroutine: what it waits for, what it runs, who made it. (main is the one\n"
+  std::printf("7. Every goroutine: what it waits for, what it runs, who made it. (main is the one\n"
               "   that asks; the dump took its P like all the others, hence \"evicted\".)\n\n");
   vole::wait_group there, gate, gone;
   gate.add(1);
@@ -132,6 +159,7 @@ int main() {
     many();
     turns();
     results();
+    channels();
     threads();
     look_inside();
     return 0;

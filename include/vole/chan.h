@@ -19,6 +19,7 @@
 
 #include <vole/detail/chan_core.h>
 #include <vole/detail/chan_value.h>
+#include <vole/detail/time.h>
 
 namespace vole {
 inline namespace v0 {
@@ -127,6 +128,22 @@ struct sends {
     return try_send(T{});
   }
 
+  // As try_send, but waits until then.
+  chan_status send_until(T&& v, time_point t) const { return attempt_until(v, to_ns(t)); }
+  chan_status send_for(T&& v, duration d) const { return attempt_until(v, deadline_after(d)); }
+  chan_status send_until(const T& v, time_point t) const
+    requires std::copy_constructible<T>
+  {
+    T copy(v);
+    return attempt_until(copy, to_ns(t));
+  }
+  chan_status send_for(const T& v, duration d) const
+    requires std::copy_constructible<T>
+  {
+    T copy(v);
+    return attempt_until(copy, deadline_after(d));
+  }
+
   // Throws channel_closed if closed already, std::logic_error on the nil channel.
   void close() const {
     if (mine() == nullptr) throw_nil_close();
@@ -138,6 +155,12 @@ struct sends {
   chan_status attempt(T& v) const {
     outgoing<T> value(v);
     const chan_status s = chan_try_send(mine(), value.cell());
+    if (s == chan_status::ok) value.gone();
+    return s;
+  }
+  chan_status attempt_until(T& v, std::int64_t when) const {
+    outgoing<T> value(v);
+    const chan_status s = chan_send_until(mine(), value.cell(), when);
     if (s == chan_status::ok) value.gone();
     return s;
   }
@@ -161,10 +184,21 @@ struct receives {
     return r;
   }
 
+  // As try_recv, but waits until then.
+  [[nodiscard]] received<T> recv_until(time_point t) const { return receive_until(to_ns(t)); }
+  [[nodiscard]] received<T> recv_for(duration d) const { return receive_until(deadline_after(d)); }
+
   iterator begin() const { return iterator(*static_cast<const Self*>(this)); }
   std::default_sentinel_t end() const noexcept { return {}; }
 
  private:
+  received<T> receive_until(std::int64_t when) const {
+    incoming<T> room;
+    received<T> r;
+    r.status = chan_recv_until(mine(), room.cell(), when);
+    if (r.status == chan_status::ok) r.value = room.take();
+    return r;
+  }
   chan_core* mine() const noexcept { return static_cast<const Self*>(this)->core(); }
 };
 

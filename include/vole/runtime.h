@@ -39,7 +39,10 @@ struct runtime_stats {
   std::uint64_t switches = 0;          // goroutines put on a thread
   std::uint64_t steals = 0, stolen = 0;  // successful steals, goroutines they moved
   std::uint64_t overflows = 0;         // local queues that spilled into the global one
-  std::size_t stacks_in_use = 0, stacks_free = 0, stacks_returned = 0;
+  std::uint64_t hand_offs = 0;         // Ps passed on by threads that could not use them
+  std::uint64_t preemptions = 0;       // goroutines that yielded because their slice was over
+  std::size_t stacks_in_use = 0;       // held by goroutines, or kept at hand by a proc
+  std::size_t stacks_free = 0, stacks_returned = 0;
 };
 runtime_stats stats() noexcept;
 

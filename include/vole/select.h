@@ -147,6 +147,37 @@ class send_clause {
 };
 
 template <class Fn>
+struct owned_after final : owned_case {
+  template <class F>
+  owned_after(duration d, F&& f) : owned_case(nullptr), delay(d), fn(std::forward<F>(f)) {}
+  select_op operation() override {
+    return {nullptr, nullptr, select_kind::after, deadline_after(delay)};
+  }
+  void taken(bool) override { fn(); }
+  duration delay;
+  Fn fn;
+};
+
+template <class Fn>
+class after_clause {
+ public:
+  using vole_clause = void;
+  after_clause(duration d, Fn fn) : delay_(d), fn_(std::forward<Fn>(fn)) {}
+  after_clause(const after_clause&) = delete;
+  select_op operation() noexcept {
+    return {nullptr, nullptr, select_kind::after, deadline_after(delay_)};
+  }
+  void taken(bool) { std::invoke(std::forward<Fn>(fn_)); }
+  std::unique_ptr<owned_case> own() {
+    return std::make_unique<owned_after<std::decay_t<Fn>>>(delay_, std::forward<Fn>(fn_));
+  }
+
+ private:
+  duration delay_;
+  Fn fn_;
+};
+
+template <class Fn>
 class default_clause {
  public:
   using vole_clause = void;
@@ -184,6 +215,13 @@ template <class C, class Value, class Fn = detail::no_handler>
 [[nodiscard]] auto on_send(const C& channel, Value&& value, Fn&& fn = {}) {
   return detail::send_clause<typename C::value_type, Value, Fn&&>(
       channel.core(), std::forward<Value>(value), std::forward<Fn>(fn));
+}
+
+// Taken when that much time has passed since select() was called and nothing else was ready.
+template <class Fn = detail::no_handler>
+  requires std::invocable<Fn>
+[[nodiscard]] auto on_after(duration d, Fn&& fn = {}) {
+  return detail::after_clause<Fn&&>(d, std::forward<Fn>(fn));
 }
 
 template <class Fn = detail::no_handler>

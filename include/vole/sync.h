@@ -1,75 +1,15 @@
 // Synchronisation. Each works on goroutines (parks them) and on plain threads (blocks them).
+//
+// For all of them: constructed at compile time where they are static, not movable, and nothing is
+// allocated to wait. Once a call has released a waiter it no longer touches the object, so the
+// waiter may destroy it.
 #pragma once
 
-#include <concepts>
-#include <cstdint>
-#include <type_traits>
-#include <utility>
-
-#include <vole/detail/spawn.h>
-#include <vole/detail/wait_group.h>
-
-namespace vole {
-inline namespace v0 {
-
-// Waits for a number of things to be done. A negative count, destruction while it is not zero,
-// and add() while waiters of the round before are still being released are fatal.
-// Once done() has released a waiter it no longer touches the object.
-class wait_group {
- public:
-  constexpr wait_group() noexcept = default;
-  ~wait_group() {
-    if (state_.word.load(std::memory_order_relaxed) != 0) detail::wait_group_destroyed();
-  }
-  wait_group(const wait_group&) = delete;
-  wait_group& operator=(const wait_group&) = delete;
-
-  void add(std::int32_t n = 1) noexcept {
-    const std::uint64_t delta = static_cast<std::uint64_t>(static_cast<std::int64_t>(n)) << 32;
-    const std::uint64_t old = state_.word.fetch_add(delta, std::memory_order_acq_rel);
-    const auto now = static_cast<std::int32_t>((old + delta) >> 32);
-    if (now <= 0 || (old & 0xffffffffu) != 0) [[unlikely]]
-      detail::wait_group_add_slow(state_, old, n);
-  }
-  void done() noexcept { add(-1); }
-
-  void wait() noexcept {
-    if (state_.word.load(std::memory_order_acquire) == 0) return;
-    detail::wait_group_wait_slow(state_);
-  }
-
-  // Runs fn on a new goroutine that counts as one. If fn throws, the program ends.
-  template <class F>
-    requires std::invocable<std::decay_t<F>>
-  [[gnu::always_inline]] inline void go(F&& fn) {
-    add(1);
-    try {
-      detail::start_goroutine(nullptr, 0, done_after<std::decay_t<F>>{this, std::forward<F>(fn)});
-    } catch (...) {
-      done();
-      throw;
-    }
-  }
-
- private:
-  // Counts down when fn has returned or exit_goroutine() unwinds it, after fn is destroyed.
-  template <class F>
-  struct done_after {
-    wait_group* group;
-    F fn;
-
-    void operator()() && {
-      struct finally {
-        wait_group* group;
-        ~finally() { group->done(); }
-      } const at_the_end{group};
-      F mine(std::move(fn));
-      std::move(mine)();
-    }
-  };
-
-  detail::wait_group_state state_;
-};
-
-}  // namespace v0
-}  // namespace vole
+#include <vole/condition_variable.h>
+#include <vole/local.h>
+#include <vole/mutex.h>
+#include <vole/once.h>
+#include <vole/pool.h>
+#include <vole/semaphore.h>
+#include <vole/shared_mutex.h>
+#include <vole/wait_group.h>

@@ -7,4 +7,5 @@
 #include <vole/runtime.h>
 #include <vole/select.h>
 #include <vole/sync.h>
+#include <vole/time.h>
 #include <vole/version.h>

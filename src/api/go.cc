@@ -2,6 +2,7 @@
 
 #include <vole/go.h>
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -61,6 +62,7 @@ void run_main(void (*body)(void*), void* arg) {
   // on its way in, the end would take it for one that is busy in user code.
   start_goroutine("main", 0, [f] {
     f->body(f->arg);
+    rt::end_locals();
     rt::enter();
     rt::park(
         [](rt::G*, void* to) noexcept {
@@ -72,6 +74,8 @@ void run_main(void (*body)(void*), void* arg) {
   frame.finished.sleep();
   rt::boot::end_run();
 }
+
+bool unwinding() noexcept { return std::uncaught_exceptions() > 0 || rt::is_exiting(); }
 
 void throw_nothing_to_join() { throw std::logic_error("vole::join_handle: nothing to join"); }
 

@@ -56,6 +56,8 @@ runtime_stats stats() noexcept {
   s.steals = now.steals;
   s.stolen = now.stolen;
   s.overflows = now.overflows;
+  s.hand_offs = now.hand_offs;
+  s.preemptions = now.preemptions;
   s.stacks_in_use = now.stacks_held;
   s.stacks_free = now.stacks_hot;
   s.stacks_returned = now.stacks_cold;

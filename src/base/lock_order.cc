@@ -10,8 +10,9 @@ namespace {
 constexpr int kDeepest = 16;
 
 struct held_ranks {
-  int count = 0;
-  lock_rank rank[kDeepest] = {};
+  int count = 0;                   // different ranks
+  lock_rank rank[kDeepest] = {};   // growing
+  int times[kDeepest] = {};        // how many locks of that rank
 };
 
 // noinline: a caller must not keep this address across a switch to another thread.
@@ -34,22 +35,36 @@ void taking(lock_rank r) noexcept {
 
 void took(lock_rank r) noexcept {
   held_ranks& held = mine();
-  if (held.count == kDeepest) fatal("lock: more than 16 locks held by one thread");
+  for (int i = 0; i < held.count; ++i) {
+    if (held.rank[i] != r) continue;
+    ++held.times[i];
+    return;
+  }
+  if (held.count == kDeepest) fatal("lock: locks of more than 16 ranks held by one thread");
   // Kept sorted, so that the last one is the highest whatever the order of releases.
   int i = held.count++;
-  for (; i > 0 && held.rank[i - 1] > r; --i) held.rank[i] = held.rank[i - 1];
+  for (; i > 0 && held.rank[i - 1] > r; --i) {
+    held.rank[i] = held.rank[i - 1];
+    held.times[i] = held.times[i - 1];
+  }
   held.rank[i] = r;
+  held.times[i] = 1;
 }
 
 void releasing(lock_rank r) noexcept {
   held_ranks& held = mine();
   for (int i = held.count - 1; i >= 0; --i) {
     if (held.rank[i] != r) continue;
-    for (; i + 1 < held.count; ++i) held.rank[i] = held.rank[i + 1];
+    if (--held.times[i] != 0) return;
+    for (; i + 1 < held.count; ++i) {
+      held.rank[i] = held.rank[i + 1];
+      held.times[i] = held.times[i + 1];
+    }
     --held.count;
     return;
   }
-  fatal(sentence() << "lock: rank " << static_cast<int>(r) << " released but not held by this thread");
+  fatal(sentence() << "lock: rank " << static_cast<int>(r)
+                   << " released but not held by this thread");
 }
 
 bool holds_any() noexcept { return mine().count > 0; }

@@ -82,19 +82,6 @@ inline std::uintptr_t told(const waiter* w, bool ok) noexcept {
   return reinterpret_cast<std::uintptr_t>(w) | (ok ? 1u : 0u);
 }
 
-// A select has many waiters and one winner. True: this waiter is ours to serve.
-inline bool claim(waiter* w) noexcept {
-  std::uint32_t none = 0;
-  return w->winner == nullptr || w->winner->compare_exchange_strong(none, 1, seq_cst);
-}
-
-// The first who can still be served, off the queue; nullptr: nobody.
-inline waiter* take_waiter_locked(chan_waiters& queue) noexcept {
-  while (waiter* const w = rt::wait_queue::pop_front(queue))
-    if (claim(w)) return w;
-  return nullptr;
-}
-
 enum class step : std::uint8_t {
   done,    // the value has passed
   wake,    // likewise, and *w must be woken after unlocking
@@ -104,7 +91,7 @@ enum class step : std::uint8_t {
 
 inline step send_locked(chan_core& c, void* value, waiter** w) noexcept {
   if (c.closed) return step::closed;
-  if ((*w = take_waiter_locked(c.receivers)) != nullptr) {
+  if ((*w = rt::wait_queue::pop_claimed(c.receivers)) != nullptr) {
     c.move((*w)->slot, value);
     return step::wake;
   }
@@ -116,12 +103,12 @@ inline step send_locked(chan_core& c, void* value, waiter** w) noexcept {
 inline step recv_locked(chan_core& c, void* room, waiter** w) noexcept {
   if (c.count.load(relaxed) != 0) {
     c.pop_value(room);
-    if ((*w = take_waiter_locked(c.senders)) == nullptr) return step::done;
+    if ((*w = rt::wait_queue::pop_claimed(c.senders)) == nullptr) return step::done;
     c.push_value((*w)->slot);
     return step::wake;
   }
   if (c.closed) return step::closed;
-  if ((*w = take_waiter_locked(c.senders)) == nullptr) return step::wait;
+  if ((*w = rt::wait_queue::pop_claimed(c.senders)) == nullptr) return step::wait;
   c.move(room, (*w)->slot);
   return step::wake;
 }

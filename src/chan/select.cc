@@ -8,7 +8,8 @@
 // Note   the frame lies on the sleeper's stack, and the sleeper may be woken as soon
 //        as the commit has unlocked one channel. It stays alive until the commit is
 //        done, because the last channel to be unlocked is locked again before the
-//        frame goes: by pass 3 if that case lost, by its waker if it won.
+//        frame goes: by pass 3 if that case lost, by its waker if it won. The clock of
+//        an on_after case is one more waker.
 // Proof  tests/model/select_model.cc, tests/stress/select_stress_test.cc
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 
 #include "chan/core.h"
 #include "os/os.h"
+#include "sched/timers.h"
 
 namespace vole {
 inline namespace v0 {
@@ -25,11 +27,16 @@ namespace detail {
 namespace {
 
 struct frame {
+  frame(const select_op* o, std::size_t count, select_scratch* r) noexcept
+      : ops(o), n(count), room(r), first_due(count) {}
+
   const select_op* ops;
   std::size_t n;
   select_scratch* room;
   std::size_t live = 0;  // cases with a channel
+  std::size_t first_due;  // the case whose time comes first; n: none
   atomic<std::uint32_t> winner{0};
+  rt::timer clock;
 
   chan_core* channel_at(std::size_t k) const noexcept { return ops[room[k].lock_order].channel; }
   waiter* waiter_of(std::size_t i) const noexcept {
@@ -76,8 +83,34 @@ void unlock_all(const frame& f) noexcept {
   each_channel(f, [](chan_core* c) { c->lock.release(); });
 }
 
-bool unlock_after_switch(rt::G*, void* f) noexcept {
-  unlock_all(*static_cast<frame*>(f));
+// The case whose time comes first, if any has one.
+std::size_t find_first_due(const frame& f) noexcept {
+  std::size_t first = f.n;
+  for (std::size_t i = 0; i < f.n; ++i)
+    if (f.ops[i].kind == select_kind::after && (first == f.n || f.ops[i].when < f.ops[first].when))
+      first = i;
+  return first;
+}
+
+void expire(rt::timer* clock) noexcept {
+  auto& f = *static_cast<frame*>(clock->arg);
+  std::uint32_t none = 0;
+  if (!f.winner.compare_exchange_strong(none, 1, seq_cst)) return;
+  waiter* const w = f.waiter_of(f.first_due);
+  rt::wake(nullptr, w, told(w, true));
+}
+
+// The context is saved: the clock may start, and then the channels may be unlocked. The clock goes
+// first, since the last unlock may be the end of the frame; without channels the clock is.
+bool unlock_after_switch(rt::G*, void* arg) noexcept {
+  auto& f = *static_cast<frame*>(arg);
+  const bool has_channels = f.live != 0;
+  if (f.first_due != f.n) {
+    f.clock.fire = &expire;
+    f.clock.arg = &f;
+    rt::add_timer(&f.clock, f.ops[f.first_due].when);
+  }
+  if (has_channels) unlock_all(f);
   return true;
 }
 
@@ -96,7 +129,9 @@ bool take_ready_locked(const frame& f, select_result* r, waiter** w) noexcept {
     *r = {i, s != step::closed};
     return true;
   }
-  *r = {otherwise, false};
+  if (otherwise == f.n && f.first_due != f.n && f.ops[f.first_due].when <= os::now_ns())
+    otherwise = f.first_due;
+  *r = {otherwise, true};
   return otherwise != f.n;
 }
 
@@ -105,10 +140,10 @@ void enqueue_locked(frame& f, rt::G* g, rt::guest_note* thread) noexcept {
   for (std::size_t i = 0; i < f.n; ++i) {
     const select_op& op = f.ops[i];
     auto* const w = ::new (static_cast<void*>(f.room[i].waiter)) waiter;
-    if (op.channel == nullptr) continue;
-    const bool sends = op.kind == select_kind::send;
     w->g = g;
     w->thread = thread;
+    if (op.channel == nullptr) continue;
+    const bool sends = op.kind == select_kind::send;
     w->object = op.channel;
     w->unlink = sends ? &unlink_sender : &unlink_receiver;
     w->slot = op.slot;
@@ -136,12 +171,23 @@ select_result result_of(const frame& f, std::uintptr_t value) noexcept {
   return {static_cast<std::size_t>(w - f.room), (value & 1) != 0};
 }
 
+select_result sleep_as_guest(frame& f, rt::guest_note& sleeper) noexcept {
+  std::uint32_t none = 0;
+  if (f.first_due != f.n &&
+      !sleeper.woken.sleep_for(f.ops[f.first_due].when - os::now_ns()) &&
+      f.winner.compare_exchange_strong(none, 1, seq_cst))
+    return {f.first_due, true};
+  sleeper.woken.sleep();
+  return result_of(f, sleeper.value);
+}
+
 [[gnu::noinline]] select_result select_as_guest(frame& f) noexcept {
   rt::guest_note sleeper;
   select_result r{};
   waiter* other = nullptr;
   rand_state random{static_cast<std::uint64_t>(os::now_ns())};
   order(f, random);
+  f.first_due = find_first_due(f);
   rt::guest_enter();
   lock_all(f);
   const bool ready = take_ready_locked(f, &r, &other);
@@ -150,8 +196,7 @@ select_result result_of(const frame& f, std::uintptr_t value) noexcept {
   if (ready && other != nullptr) rt::wake(nullptr, other, told(other, true));
   rt::guest_leave();
   if (ready) return r;
-  sleeper.woken.sleep();
-  r = result_of(f, sleeper.value);
+  r = sleep_as_guest(f, sleeper);
   rt::guest_enter();
   dequeue(f, r.index);
   rt::guest_leave();
@@ -161,10 +206,11 @@ select_result result_of(const frame& f, std::uintptr_t value) noexcept {
 }  // namespace
 
 select_result select_core(const select_op* ops, std::size_t n, select_scratch* room) noexcept {
-  frame f{ops, n, room};
+  frame f(ops, n, room);
   if (!rt::on_goroutine()) return select_as_guest(f);
   M* m = rt::enter();
   order(f, m->random);
+  f.first_due = find_first_due(f);
   lock_all(f);
   select_result r{};
   waiter* other = nullptr;
@@ -179,6 +225,7 @@ select_result select_core(const select_op* ops, std::size_t n, select_scratch* r
   r = result_of(f, rt::park(&unlock_after_switch, &f, rt::wait_reason::select));
   m = rt::enter();
   m->curg->wait.object = nullptr;
+  if (f.first_due != f.n && r.index != f.first_due) rt::stop_timer(&f.clock);
   dequeue(f, r.index);
   rt::leave(m);
   return r;

@@ -2,6 +2,7 @@
 
 #include "chan/core.h"
 #include "os/os.h"
+#include "sched/timeout.h"
 
 namespace vole {
 inline namespace v0 {
@@ -44,28 +45,38 @@ template <class Direction>
   return (rt::park(&never, nullptr, Direction::why_nil) & 1) != 0;
 }
 
-// On a plain thread. `wait` false: step::wait is an answer, too.
+step step_of(std::uintptr_t value) noexcept {
+  if (value == rt::kTimedOut) return step::wait;
+  return (value & 1) != 0 ? step::done : step::closed;
+}
+
+constexpr std::int64_t kNever = rt::kNoTimer;
+
+// On a plain thread, until `when`: step::wait says that the time was over first. 0: only tries.
 template <class Direction>
-[[gnu::noinline]] step as_guest(chan_core& c, void* slot, bool wait) noexcept {
+[[gnu::noinline]] step as_guest(chan_core& c, void* slot, std::int64_t when) noexcept {
   rt::guest_note sleeper;
+  atomic<std::uint32_t> winner{0};
   waiter self;
   self.thread = &sleeper;
   self.slot = slot;
   self.unlink = Direction::unlink;
+  self.winner = &winner;
   rt::guest_enter();
   c.lock.acquire();
   waiter* other = nullptr;
   const step s = Direction::try_locked(c, slot, &other);
-  if (s == step::wait && wait) {
+  if (s == step::wait && when != 0) {
     self.object = &c;
     rt::wait_queue::push_back(Direction::queue(c), &self);
   }
   c.lock.release();
   if (s == step::wake) rt::wake(nullptr, other, told(other, true));
   rt::guest_leave();
-  if (s != step::wait || !wait) return s;
+  if (s != step::wait || when == 0) return s;
+  if (when != kNever) return step_of(rt::guest_sleep_until(self, &c, winner, when));
   sleeper.woken.sleep();
-  return (sleeper.value & 1) != 0 ? step::done : step::closed;
+  return step_of(sleeper.value);
 }
 
 // One attempt on a goroutine. Left with step::wait: still inside, and the lock is held.
@@ -84,40 +95,72 @@ inline step attempt(M* m, chan_core& c, void* slot) noexcept {
 template <class Direction>
 inline bool operate(chan_core* c, void* slot) noexcept {
   if (c == nullptr) return wait_for_ever<Direction>();
-  if (!rt::on_goroutine()) return as_guest<Direction>(*c, slot, true) != step::closed;
+  if (!rt::on_goroutine()) return as_guest<Direction>(*c, slot, kNever) != step::closed;
   M* const m = rt::enter();
   const step s = attempt<Direction>(m, *c, slot);
   if (s != step::wait) return s != step::closed;
   waiter* const self = rt::self(m, c, Direction::unlink);
   self->slot = slot;
-  self->winner = nullptr;
   rt::wait_queue::push_back(Direction::queue(*c), self);
   return (rt::park(&unlock_after_switch, c, Direction::why) & 1) != 0;
 }
 
+// One attempt, on any thread.
 template <class Direction>
-inline chan_status try_operate(chan_core* c, void* slot) noexcept {
-  if (c == nullptr) return chan_status::would_block;
-  step s;
-  if (!rt::on_goroutine()) {
-    s = as_guest<Direction>(*c, slot, false);
-  } else {
-    M* const m = rt::enter();
-    s = attempt<Direction>(m, *c, slot);
-    if (s == step::wait) {
-      c->lock.release();
-      rt::leave(m);
-    }
+inline step try_step(chan_core& c, void* slot) noexcept {
+  if (!rt::on_goroutine()) return as_guest<Direction>(c, slot, 0);
+  M* const m = rt::enter();
+  const step s = attempt<Direction>(m, c, slot);
+  if (s == step::wait) {
+    c.lock.release();
+    rt::leave(m);
   }
-  if (s == step::wait) return chan_status::would_block;
+  return s;
+}
+
+chan_status status_of(step s, chan_status if_wait) noexcept {
+  if (s == step::wait) return if_wait;
   return s == step::closed ? chan_status::closed : chan_status::ok;
+}
+
+// The nil channel, until `when`.
+template <class Direction>
+chan_status nil_until(std::int64_t when) noexcept {
+  rt::sleep_until_ns(when, Direction::why_nil);
+  return chan_status::timeout;
+}
+
+template <class Direction>
+chan_status operate_until(chan_core* c, void* slot, std::int64_t when) noexcept {
+  if (when == kNever) {
+    return operate<Direction>(c, slot) ? chan_status::ok : chan_status::closed;
+  }
+  if (c == nullptr) return nil_until<Direction>(when);
+  if (when <= os::now_ns()) return status_of(try_step<Direction>(*c, slot), chan_status::timeout);
+  if (!rt::on_goroutine())
+    return status_of(as_guest<Direction>(*c, slot, when), chan_status::timeout);
+  M* m = rt::enter();
+  const step s = attempt<Direction>(m, *c, slot);
+  if (s != step::wait) return status_of(s, chan_status::timeout);
+  rt::timeout clock;
+  waiter* const self = rt::self(m, c, Direction::unlink);
+  self->slot = slot;
+  rt::arm(clock, self, when);
+  rt::wait_queue::push_back(Direction::queue(*c), self);
+  const std::uintptr_t value = rt::park(&unlock_after_switch, c, Direction::why);
+  if (value != rt::kTimedOut) {
+    m = rt::enter();
+    rt::disarm(clock);
+    rt::leave(m);
+  }
+  return status_of(step_of(value), chan_status::timeout);
 }
 
 // Everybody who waits, off both queues. The losers of selects are passed over.
 chan_waiters drain_locked(chan_core& c) noexcept {
   chan_waiters all;
-  while (waiter* const w = take_waiter_locked(c.receivers)) rt::wait_queue::push_back(all, w);
-  while (waiter* const w = take_waiter_locked(c.senders)) rt::wait_queue::push_back(all, w);
+  while (waiter* const w = rt::wait_queue::pop_claimed(c.receivers)) rt::wait_queue::push_back(all, w);
+  while (waiter* const w = rt::wait_queue::pop_claimed(c.senders)) rt::wait_queue::push_back(all, w);
   return all;
 }
 
@@ -139,10 +182,18 @@ bool close_inside(chan_core& c, M* m) noexcept {
 bool chan_send(chan_core* c, void* value) noexcept { return operate<sending>(c, value); }
 bool chan_recv(chan_core* c, void* room) noexcept { return operate<receiving>(c, room); }
 chan_status chan_try_send(chan_core* c, void* value) noexcept {
-  return try_operate<sending>(c, value);
+  if (c == nullptr) return chan_status::would_block;
+  return status_of(try_step<sending>(*c, value), chan_status::would_block);
 }
 chan_status chan_try_recv(chan_core* c, void* room) noexcept {
-  return try_operate<receiving>(c, room);
+  if (c == nullptr) return chan_status::would_block;
+  return status_of(try_step<receiving>(*c, room), chan_status::would_block);
+}
+chan_status chan_send_until(chan_core* c, void* value, std::int64_t when) noexcept {
+  return operate_until<sending>(c, value, when);
+}
+chan_status chan_recv_until(chan_core* c, void* room, std::int64_t when) noexcept {
+  return operate_until<receiving>(c, room, when);
 }
 
 bool chan_close(chan_core* c) noexcept {

@@ -33,7 +33,8 @@ struct alignas(64) G : runnable {
   // ── switch ── owner: whoever runs it, or will
   status_word status;
   atomic<wait_reason> why{wait_reason::none};
-  bool started = false;         // has a stack and a saved context
+  bool started : 1 = false;     // has a stack and a saved context
+  bool exiting : 1 = false;     // exit_goroutine() is unwinding it
   std::uint32_t lock_depth = 0;   // nested lock_os_thread
   void* sp = nullptr;           // the saved context, when not running
   std::uintptr_t wake_value = 0;  // what park() returns; written by the waker
@@ -50,7 +51,8 @@ struct alignas(64) G : runnable {
   std::uint64_t parent = 0;
   void* created_at = nullptr;   // return address in the code that said go()
   void (*invoke)(void* callable) = nullptr;
-  void (*abandon)(void* callable) noexcept = nullptr;  // the runtime ended first; may be null
+  // The runtime ended first; `running`: on a zombie, which still uses the callable. May be null.
+  void (*abandon)(void* callable, bool running) noexcept = nullptr;
   g_name* name = nullptr;
   alignas(16) std::byte callable[kInlineCallable];
 };

@@ -43,7 +43,7 @@ struct alignas(64) M {
 
   // ── threads ──
   lock<lock_rank::retake> retake_lock;
-  bool reentering = false;        // under retake_lock: past the point where a P may be given back
+  P* away = nullptr;              // under retake_lock: taken from us, and may still be given back
   bool zombie = false;            // under retake_lock: the runtime ended without us
   P* last_p = nullptr;            // [24]: the P we had, tried first
   P* next_p = nullptr;            // written by the waker before the wake

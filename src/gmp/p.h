@@ -40,7 +40,6 @@ struct alignas(64) P {
   // ── the queue ──
   atomic<runnable*> runnext{nullptr};  // [5] owner stores, thieves may take
   atomic<std::uint32_t> schedtick{0};  // owner; sysmon reads
-  atomic<bool> owed{false};            // a wake-up skipped for the G in runnext; sysmon pays
   std::uint32_t id = 0;
   local_queue ring;
 
@@ -52,7 +51,7 @@ struct alignas(64) P {
   rt::stack stack_cache[kStackCache];
 
   // ── counts ──
-  owner_count spawned, finished, switches, steals, stolen, overflows, hand_offs;
+  owner_count spawned, finished, switches, steals, stolen, overflows, hand_offs, preemptions;
 
   // ── ownership ──
   alignas(64) atomic<M*> m{nullptr};   // written by the owner; the world-stopper reads

@@ -16,6 +16,13 @@ enum class wait_reason : std::uint8_t {
   chan_recv_nil,
   select,
   select_nothing,  // select() without cases
+  mutex,
+  shared_mutex_write,
+  shared_mutex_read,
+  condition_variable,
+  semaphore,
+  once,
+  sleep,
 };
 
 constexpr std::string_view name_of(wait_reason r) noexcept {
@@ -29,6 +36,13 @@ constexpr std::string_view name_of(wait_reason r) noexcept {
       "chan receive (nil channel)",
       "select",
       "select (no cases)",
+      "mutex",
+      "shared mutex (write)",
+      "shared mutex (read)",
+      "condition variable",
+      "semaphore",
+      "once",
+      "sleep",
   };
   return kNames[static_cast<unsigned>(r)];
 }

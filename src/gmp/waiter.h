@@ -25,16 +25,30 @@ struct guest_note {
   std::uintptr_t value = 0;
 };
 
+// The values that vole::local keeps for a goroutine (sync/local.cc).
+struct goroutine_locals {
+  void (*end)(goroutine_locals* self, bool destroy) noexcept;  // frees, having destroyed or not
+};
+
 struct waiter {
   waiter* next = nullptr;
   waiter* prev = nullptr;
   G* g = nullptr;                 // null: a plain thread, which sleeps on `thread`
-  guest_note* thread = nullptr;
+  union {
+    guest_note* thread = nullptr;
+    goroutine_locals* locals;     // in a G's own waiter, which sleeps on nothing: the G's; its own
+  };
   void* object = nullptr;         // null: not waiting on anything
   void (*unlink)(void* object, waiter* w) noexcept = nullptr;  // takes the object's lock
   void* slot = nullptr;           // a channel's: where the value is, or goes
-  atomic<std::uint32_t>* winner = nullptr;  // a select's: who changes it from 0 has the waiter
+  atomic<std::uint32_t>* winner = nullptr;  // who changes it from 0 has the waiter; null: no contest
 };
+
+// A waiter that can be woken from several sides has one winner. True: it is ours to serve.
+inline bool claim(waiter* w) noexcept {
+  std::uint32_t none = 0;
+  return w->winner == nullptr || w->winner->compare_exchange_strong(none, 1, seq_cst);
+}
 
 // FIFO, with removal from the middle. The list itself (first, last) is part of the public object:
 // detail::wait_list of include/vole.
@@ -62,6 +76,14 @@ waiter* pop_front(List& l) noexcept {
   waiter* const w = l.first;
   if (w != nullptr) remove(l, w);
   return w;
+}
+
+// The first who can still be served, off the queue; nullptr: nobody.
+template <class List>
+waiter* pop_claimed(List& l) noexcept {
+  while (waiter* const w = pop_front(l))
+    if (claim(w)) return w;
+  return nullptr;
 }
 
 }  // namespace wait_queue

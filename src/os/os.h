@@ -31,11 +31,13 @@ struct thread_spec {
 };
 // Stack of at least 256 KiB. Returns 0 or an errno value. User context, or the midwife.
 int create_thread(thread* t, const thread_spec& spec) noexcept;
+thread this_thread() noexcept;
 void join_thread(thread t) noexcept;
 void detach_thread(thread t) noexcept;
 void save_signal_mask() noexcept;  // remembers the caller's mask for later create_thread
 [[noreturn]] void park_forever() noexcept;
 void yield_thread() noexcept;
+void sharpen_timeouts() noexcept;  // the calling thread's timed sleeps end on time, not 50 us late
 std::uint64_t thread_id() noexcept;  // the kernel's id of the calling thread
 
 // ── processors ──

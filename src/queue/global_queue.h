@@ -38,6 +38,15 @@ class global_queue {
     publish();
     return r;
   }
+  // Takes n out, the first returned, the others given to keep(r) before the size changes: the last
+  // look of a worker sees each of them here or there.
+  template <class Keep>
+  runnable* pop_some_locked(std::size_t n, Keep&& keep) noexcept {
+    runnable* const first = n == 0 ? nullptr : list_.pop_front();
+    for (std::size_t i = 1; i < n; ++i) keep(list_.pop_front());
+    if (n != 0) publish();
+    return first;
+  }
 
   void clear_locked() noexcept {
     list_ = {};

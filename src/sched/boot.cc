@@ -55,12 +55,12 @@ void start_locked() noexcept {
   lifecycle::set(phase::running);
 }
 
-void stop_locked() noexcept {
+leaving_threads stop_locked() noexcept {
+  sysmon::stop();  // first: a timer it fires may have to come in as a guest
   lifecycle::set(phase::stopping);
   lifecycle::wait_for_guests();
-  sysmon::stop();
   world::stop();
-  end_everything([]() noexcept {
+  return end_everything([]() noexcept {
     crash::uninstall();
     lifecycle::set(phase::stopped);
   });
@@ -80,9 +80,13 @@ bool begin_run() noexcept {
 }
 
 void end_run() noexcept {
-  holding hold(one_at_a_time);
-  stop_locked();
-  in_run = false;
+  leaving_threads threads;
+  {
+    holding hold(one_at_a_time);
+    threads = stop_locked();
+    in_run = false;
+  }
+  threads.join();
 }
 
 void start_implicitly() noexcept {
@@ -93,8 +97,12 @@ void start_implicitly() noexcept {
 
 void shutdown() noexcept {
   lifecycle::refuse_forked_child();
-  holding hold(one_at_a_time);
-  if (!in_run && lifecycle::now() == phase::running) stop_locked();
+  leaving_threads threads;
+  {
+    holding hold(one_at_a_time);
+    if (!in_run && lifecycle::now() == phase::running) threads = stop_locked();
+  }
+  threads.join();
 }
 
 std::uint32_t procs() noexcept {

@@ -78,6 +78,8 @@ void read_environment(config& c) noexcept {
       refuse("VOLE_STACK_SIZE", value, why);
   if (const char* value = os::environment("VOLE_DEBUG"); value != nullptr && *value != '\0')
     refuse("VOLE_DEBUG", value, "this version knows no debug settings; unset it");
+  if (const char* value = os::environment("VOLE_TRACE"); value != nullptr && *value != '\0')
+    refuse("VOLE_TRACE", value, "this version writes no traces; unset it");
 }
 
 }  // namespace vole::rt

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 #include <typeinfo>
+#include <utility>
 
 #include "base/fatal.h"
 #include "os/os.h"
@@ -72,7 +73,9 @@ void put_exception(sentence& s) noexcept {
 [[noreturn]] void panic() noexcept {
   M* const m = this_m();
   if (m == nullptr || m->curg == nullptr) {
-    if (previous_terminate != nullptr) previous_terminate();
+    // A handler that the program set between two runs may chain back to this one.
+    static constinit thread_local bool asked = false;
+    if (previous_terminate != nullptr && !std::exchange(asked, true)) previous_terminate();
     std::abort();
   }
   sentence s;
@@ -92,7 +95,7 @@ void install() noexcept {
     fatal("cannot install the handler for stack overflows");
   if (!hook_installed) set_fatal_hook(&dump_everything);
   hook_installed = true;
-  previous_terminate = std::set_terminate(&panic);
+  if (std::get_terminate() != &panic) previous_terminate = std::set_terminate(&panic);
 }
 
 void uninstall() noexcept {

@@ -38,6 +38,10 @@ void put_address(sentence& s, const void* pc) noexcept {
   }
 }
 
+void put_call_site(sentence& s, const void* return_address) noexcept {
+  put_address(s, static_cast<const char*>(return_address) - 1);
+}
+
 void put_goroutine(sentence& s, const G& g) noexcept {
   s << "goroutine " << g.id;
   if (g.name != nullptr) s << " (" << static_cast<const char*>(g.name->text) << ")";
@@ -58,7 +62,7 @@ void one(const G& g, sink out, void* arg) noexcept {
     s << "a plain thread";
   }
   s << " at ";
-  put_address(s, g.created_at);
+  put_call_site(s, g.created_at);
   s << "\n\n";
   out(s.view(), arg);
 }

@@ -20,6 +20,8 @@ void one(const G& g, sink out, void* arg) noexcept;
 
 // "program+0x1234", which addr2line understands; plain hexadecimal for other modules.
 void put_address(base::sentence& s, const void* pc) noexcept;
+// The call that returns there.
+void put_call_site(base::sentence& s, const void* return_address) noexcept;
 // "goroutine 7 (name)"
 void put_goroutine(base::sentence& s, const G& g) noexcept;
 

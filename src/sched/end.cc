@@ -4,6 +4,7 @@
 #include "os/os.h"
 #include "sched/midwife.h"
 #include "sched/state.h"
+#include "sched/timers.h"
 #include "sched/world.h"
 
 namespace vole::rt {
@@ -57,22 +58,39 @@ void unlink_waiters() noexcept {
   });
 }
 
-void end_threads() noexcept {
-  m_slab.for_each([](M* m) {
+constinit atomic<std::uint32_t> farewells{0};  // futex word
+
+void keep_for_ever(M* m) noexcept {
+  os::detach_thread(m->thread);
+  depot::pin(m->curg->stack);
+  g_slab.pin(m->curg);
+  if (m->curg->name != nullptr) name_slab.pin(m->curg->name);
+  m_slab.pin(m);
+  sched.zombies.fetch_add(1, relaxed);
+}
+
+// Until every M that is not a zombie has said its last word. What follows it, destructors of
+// thread_local objects, is user code and no business of ours: it is joined later.
+leaving_threads end_threads() noexcept {
+  leaving_threads list;
+  list.bytes = m_slab.count() * sizeof(os::thread);
+  list.handles = static_cast<os::thread*>(map_pages(list.bytes));
+  farewells.store(0, seq_cst);
+  std::uint32_t sent = 0;
+  m_slab.for_each([&](M* m) {
     if (!m->alive.load(std::memory_order_acquire)) return;
-    if (m->zombie) {
+    if (m->zombie) return keep_for_ever(m);
+    if (list.handles != nullptr) {
+      list.handles[list.n++] = m->thread;
+    } else {
       os::detach_thread(m->thread);
-      depot::pin(m->curg->stack);
-      g_slab.pin(m->curg);
-      if (m->curg->name != nullptr) name_slab.pin(m->curg->name);
-      m_slab.pin(m);
-      sched.zombies.fetch_add(1, relaxed);
-      return;
     }
+    ++sent;
     m->must_end = true;
     m->park.wake();
-    os::join_thread(m->thread);
   });
+  for (std::uint32_t seen; (seen = farewells.load(seq_cst)) != sent;) futex_wait(&farewells, seen);
+  return list;
 }
 
 bool is_zombies(const G* g) noexcept {
@@ -86,8 +104,10 @@ bool is_zombies(const G* g) noexcept {
 void abandon_goroutines() noexcept {
   const bool zombies = sched.zombies.load(relaxed) != 0;
   g_slab.for_each([&](G* g) {
-    if (!is_alive(g) || g->abandon == nullptr || (zombies && is_zombies(g))) return;
-    g->abandon(g->callable);
+    if (!is_alive(g)) return;
+    const bool running = zombies && is_zombies(g);
+    if (goroutine_locals* const l = g->wait.locals; l != nullptr && !running) l->end(l, false);
+    if (g->abandon != nullptr) g->abandon(g->callable, running);
   });
 }
 
@@ -122,15 +142,27 @@ void sched_state::reset() noexcept {
   ending.store(false, relaxed);
 }
 
-void end_everything(void (*on_stopped)() noexcept) noexcept {
-  midwife::stop();
+void say_farewell() noexcept {
+  farewells.fetch_add(1, seq_cst);
+  futex_wake(&farewells, 1);
+}
+
+void leaving_threads::join() noexcept {
+  for (std::size_t i = 0; i < n; ++i) os::join_thread(handles[i]);
+  if (handles != nullptr) unmap_pages(handles, bytes);
+}
+
+leaving_threads end_everything(void (*on_stopped)() noexcept) noexcept {
   settle_threads();
+  midwife::stop();
   unlink_waiters();
-  end_threads();
+  forget_timers();
+  const leaving_threads list = end_threads();
   on_stopped();
   abandon_goroutines();
   release_memory();
   world::end();
+  return list;
 }
 
 }  // namespace vole::rt

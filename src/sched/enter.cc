@@ -25,11 +25,17 @@ bool restored(M& m) noexcept {
     os::park_forever();
   }
   if (m.p != nullptr) return true;
-  m.reentering = true;  // from here on nobody gives it back to us
+  m.away = nullptr;  // from here on nobody gives it back to us
   return false;
 }
 
 }  // namespace
+
+void entered_twice() noexcept {
+  fatal(
+      "entered the runtime twice: was vole called from a signal handler? It must not be: have the "
+      "handler write to a pipe or set a flag instead");
+}
 
 M* reenter() noexcept {
   for (;;) {
@@ -51,16 +57,19 @@ M* reenter() noexcept {
 }
 
 void attend() noexcept {
-  M* const m = enter();
-  if (!sched.stopping.load(seq_cst)) {
-    // The slice is over [29]. The yield finds the attention word still set, so the goroutine
-    // goes to the global queue, and g0 clears the word.
-    m->hot.leave();
-    return vole_door_yield();
+  for (;;) {
+    M* const m = enter();
+    if (!sched.stopping.load(seq_cst)) {
+      // The slice is over [29]. The yield finds the attention word still set, so the goroutine
+      // goes to the global queue, and g0 clears the word.
+      m->p->preemptions.add_owner();
+      m->hot.leave();
+      return vole_door_yield();
+    }
+    m->hot.attention.store(0, seq_cst);
+    if (sched.stopping.load(seq_cst)) world::yield_p_to_stopper(*m);
+    if (!m->hot.leave()) return;  // or the next stopper, whose look has failed, counts on us
   }
-  m->hot.attention.store(0, seq_cst);
-  if (sched.stopping.load(seq_cst)) world::yield_p_to_stopper(*m);
-  m->hot.leave();
 }
 
 }  // namespace vole::rt

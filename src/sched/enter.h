@@ -14,18 +14,14 @@
 
 namespace vole::rt {
 
+[[noreturn]] void entered_twice() noexcept;
 M* reenter() noexcept;       // the P is away: get one, or queue until one is there [24]
 void attend() noexcept;      // somebody wants our attention; user context
 
 // On a goroutine only.
 inline M* enter() noexcept {
   M* const m = arch::this_m();
-#ifdef VOLE_CHECKED
-  if (m->hot.in_rt.load(relaxed) != 0)
-    fatal(
-        "entered the runtime twice: was vole called from a signal handler? It must not be: have the "
-        "handler write to a pipe or set a flag instead");
-#endif
+  if (m->hot.in_rt.load(relaxed) != 0) [[unlikely]] entered_twice();
   if (m->hot.enter() == nullptr) [[unlikely]] return reenter();
   return m;
 }

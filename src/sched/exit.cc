@@ -4,6 +4,7 @@
 
 #include "arch/context.h"
 #include "sched/enter.h"
+#include "sched/park.h"
 #include "sched/spawn.h"
 #include "sched/state.h"
 #include "sched/switch.h"
@@ -42,13 +43,24 @@ void swallowed(_Unwind_Reason_Code, _Unwind_Exception*) {
                       "there, or catch (abi::__forced_unwind&) { throw; } before it");
 }
 
+// Out of line: this frame is unwound, too, and should hold nothing.
+[[noreturn, gnu::noinline]] void not_unwound() noexcept {
+  fatal("exit: exit_goroutine could not unwind the stack");
+}
+
 }  // namespace
 
+bool is_exiting() noexcept {
+  const M* const m = this_m();
+  return m != nullptr && m->curg->exiting;
+}
+
 void unwind_and_exit() {
+  this_m()->curg->exiting = true;
   auto* const e = new _Unwind_Exception{};
   e->exception_cleanup = &swallowed;  // class 0: forced, nobody's exception
   _Unwind_ForcedUnwind(e, &unwind_step, nullptr);
-  fatal("exit: exit_goroutine could not unwind the stack");
+  not_unwound();
 }
 
 }  // namespace vole::rt
@@ -64,6 +76,7 @@ extern "C" vole_next vole_goroutine_main() {
 
 extern "C" vole_next vole_goroutine_finish() noexcept {
   this_m()->curg->abandon = nullptr;  // the callable is gone; the runtime may end while we enter
+  end_locals();
   M& m = *enter();
   G* const g = m.curg;
   set_status(*g, g_status::running, g_status::dead);

@@ -9,5 +9,6 @@ namespace vole::rt {
 
 // Unwinds the current goroutine's stack, running destructors, and ends it. User context.
 [[noreturn]] void unwind_and_exit();
+bool is_exiting() noexcept;  // the current goroutine is being unwound by it
 
 }  // namespace vole::rt

@@ -9,8 +9,6 @@
 namespace vole::rt {
 namespace {
 
-constexpr std::uint32_t kFairTick = 61;
-
 G* find_once(M& m) noexcept {
   if (G* g = find_fair_tick(*m.p)) return g;
   if (G* g = find_local(*m.p)) return g;
@@ -54,8 +52,8 @@ G* find_global(P& p) noexcept {
   sched.lock.acquire();
   const std::size_t n = global_queue::share(sched.global.size_hint(), sched.procs.load(relaxed),
                                             local_queue::kHalf);
-  runnable* const first = n == 0 ? nullptr : sched.global.pop_locked();
-  for (std::size_t i = 1; i < n; ++i) p.ring.push_owner(sched.global.pop_locked());
+  runnable* const first =
+      sched.global.pop_some_locked(n, [&](runnable* r) { p.ring.push_owner(r); });
   sched.lock.release();
   if (first != nullptr) bump_tick(p);
   return as_g(first);

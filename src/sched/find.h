@@ -9,6 +9,8 @@
 
 namespace vole::rt {
 
+inline constexpr std::uint32_t kFairTick = 61;  // [9]
+
 // The next goroutine; sleeps until there is one. nullptr: the thread must end.
 G* find_g0(M& m) noexcept;
 
@@ -25,10 +27,8 @@ inline void bump_tick(P& p) noexcept {
 inline G* find_local(P& p) noexcept {
   if (runnable* next = p.runnext.load(relaxed)) {
     // Only thieves compete for it. Taken from here it inherits the slice: no tick.
-    if (p.runnext.compare_exchange_strong(next, nullptr, std::memory_order_acq_rel, relaxed)) {
-      p.owed.store(false, relaxed);
+    if (p.runnext.compare_exchange_strong(next, nullptr, std::memory_order_acq_rel, relaxed))
       return static_cast<G*>(next);
-    }
   }
   runnable* const r = p.ring.pop_owner();
   if (r != nullptr) bump_tick(p);

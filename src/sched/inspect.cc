@@ -9,7 +9,7 @@
 namespace vole::rt {
 namespace {
 
-// Keeps the runtime from ending under a plain thread; on a goroutine there is nothing to keep.
+// Keeps the runtime from ending under a plain thread; a goroutine that stops the world keeps it so.
 class visit {
  public:
   visit() noexcept : guest_(this_m() == nullptr), running_(!guest_ || guest_enter()) {
@@ -26,13 +26,29 @@ class visit {
   bool guest_, running_;
 };
 
+// The same for one who only reads. A goroutine enters: in user code it could become a zombie, and
+// the records it reads would be gone.
+class reading {
+ public:
+  reading() noexcept : m_(this_m() != nullptr ? enter() : nullptr), running_(m_ != nullptr || guest_enter()) {}
+  ~reading() { m_ != nullptr ? leave(m_) : guest_leave(); }
+  reading(const reading&) = delete;
+  reading& operator=(const reading&) = delete;
+  bool running() const noexcept { return running_; }
+
+ private:
+  M* m_;
+  bool running_;
+};
+
 void add_counts_of(const P& p, snapshot& s) noexcept {
   s.spawned += p.spawned.get();
-  s.finished += p.finished.get();
   s.switches += p.switches.get();
   s.steals += p.steals.get();
   s.stolen += p.stolen.get();
   s.overflows += p.overflows.get();
+  s.hand_offs += p.hand_offs.get();
+  s.preemptions += p.preemptions.get();
   s.local_queues += p.ring.size() + (p.runnext.load(relaxed) != nullptr ? 1u : 0u);
 }
 
@@ -40,13 +56,19 @@ void add_counts_of(const P& p, snapshot& s) noexcept {
 
 snapshot take_snapshot() noexcept {
   snapshot s{};
-  const visit inside;
+  lifecycle::refuse_forked_child();
+  const reading inside;
   s.zombies = sched.zombies.load(relaxed);
   if (!inside.running()) return s;
   s.procs = sched.procs.load(relaxed);
   s.idle_procs = sched.idle_p_count.load(relaxed);
   s.spinning = sched.parking.spinning.load(relaxed);
   s.global_queue = sched.global.size_now();
+  for (const atomic<P*>& slot : sched.all) {  // all deaths before all births: never too few alive
+    const P* const p = slot.load(std::memory_order_acquire);
+    if (p == nullptr) break;
+    s.finished += p->finished.get();
+  }
   s.spawned = sched.guest_spawned.load(relaxed);
   for (const atomic<P*>& slot : sched.all) {  // Ps that are gone keep their counts
     const P* const p = slot.load(std::memory_order_acquire);

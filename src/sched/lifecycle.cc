@@ -12,6 +12,13 @@ namespace {
 
 constinit atomic<std::uint32_t> word{static_cast<std::uint32_t>(phase::stopped)};
 constinit atomic<std::uint32_t> guests{0};
+// A guest that runs user code inside (a copy constructor, between the steps of a spawn) may come in
+// again. Plain threads only, so an ordinary thread_local does.
+constinit thread_local int depth = 0;
+
+void count_out() noexcept {
+  if (guests.fetch_sub(1, seq_cst) == 1 && now() == phase::stopping) futex_wake(&guests, 1);
+}
 
 // In the child only this thread exists; locks and queues are as they happened to be. An M's P is
 // hidden, so that its next entry comes to refuse_forked_child.
@@ -46,8 +53,8 @@ void watch_forks() noexcept { os::on_fork_child(&in_forked_child); }
 void refuse_forked_child() noexcept {
   if (now() == phase::forked)
     fatal(
-        "vole was called in a forked child, whose runtime's threads exist in the parent only. After "
-        "fork call nothing but exec or _exit, or fork while no runtime runs");
+        "vole was called in a forked child, whose runtime's threads exist in the parent only. "
+        "After fork call nothing but exec or _exit, or fork while no runtime runs");
 }
 
 bool is_zombie() noexcept {
@@ -61,20 +68,20 @@ bool is_zombie() noexcept {
 
 bool guest_enter() noexcept {
   using namespace lifecycle;
+  if (depth++ != 0) return now() != phase::stopped;
   for (;;) {
     guests.fetch_add(1, seq_cst);
     const phase p = now();
     if (p == phase::running) return true;
     if (p == phase::stopped) return false;
     refuse_forked_child();
-    guest_leave();
+    count_out();
     futex_wait(&word, static_cast<std::uint32_t>(phase::stopping));
   }
 }
 
 void guest_leave() noexcept {
-  using namespace lifecycle;
-  if (guests.fetch_sub(1, seq_cst) == 1 && now() == phase::stopping) futex_wake(&guests, 1);
+  if (--lifecycle::depth == 0) lifecycle::count_out();
 }
 
 }  // namespace vole::rt

@@ -27,6 +27,9 @@ void unlock_thread() noexcept {
 }
 
 bool stop_locked_m(M& m) noexcept {
+  // Only find_g0 would clear it, and a locked M does not go there. acquire_p sets it again if a
+  // stop is pending.
+  m.hot.attention.store(0, seq_cst);
   if (m.p != nullptr) hand_off(release_p(m));
   m.idle.store(true, seq_cst);
   if (sched.ending.load(seq_cst)) tell_the_ender();
@@ -38,7 +41,6 @@ void start_locked_m(M& m, G* g) noexcept {
   M* const to = g->locked_m;
   P* const p = release_p(m);
   to->picked = g;
-  to->idle.store(false, seq_cst);
   to->next_p = p;
   to->park.wake();
 }

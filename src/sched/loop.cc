@@ -7,10 +7,10 @@
 #include "base/fatal.h"
 #include "os/os.h"
 #include "sched/dump.h"
+#include "sched/end.h"
 #include "sched/env.h"
 #include "sched/find.h"
 #include "sched/locked.h"
-#include "sched/midwife.h"
 #include "sched/state.h"
 #include "sched/switch.h"
 #include "sched/sysmon.h"
@@ -35,8 +35,8 @@ void attach_from_depot(P& p, G* g) noexcept {
   s << "cannot get a stack of " << g->stack.bytes << " bytes for ";
   dump::put_goroutine(s, *g);
   s << ": " << os::error_text(error)
-    << ". Fewer goroutines at once, smaller stacks (stack_size, VOLE_STACK_SIZE) or a higher memory "
-       "limit would help";
+    << ". Fewer goroutines at once, smaller stacks (stack_size, VOLE_STACK_SIZE) or a higher "
+       "memory limit would help";
   fatal(s);
 }
 
@@ -57,6 +57,7 @@ G* next_g0(M& m) noexcept {
 
 void m_main(void* arg) noexcept {
   M& m = *static_cast<M*>(arg);
+  m.thread = os::this_thread();
   arch::set_this_m(&m);
   m.exceptions = arch::this_thread_exceptions();
   m.random.seed(static_cast<std::uint64_t>(os::now_ns()) ^ (m.id << 32));
@@ -73,11 +74,16 @@ void m_main(void* arg) noexcept {
 }
 
 void end_m(M& m) noexcept {
-  const bool runtime_ends = m.must_end;
   if (m.p != nullptr) hand_off(release_p(m));
   arch::set_this_m(nullptr);
   os::drop_alternate_stack(m.alternate_stack);
-  if (!runtime_ends) midwife::bury(&m);  // otherwise the ender joins the thread
+  if (m.must_end) return say_farewell();  // the ender joins the thread
+  os::detach_thread(os::this_thread());
+  sched.lock.acquire();
+  --sched.m_count;
+  m.alive.store(false, std::memory_order_release);
+  sched.free_ms.push(&m);  // not ours any more
+  sched.lock.release();
 }
 
 }  // namespace vole::rt

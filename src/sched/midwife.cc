@@ -14,19 +14,33 @@ namespace {
 struct office {
   base::lock<lock_rank::midwife> lock;
   fifo<M, &M::next> waiting;               // under lock: to be born
-  fifo<M, &M::next> departed;              // under lock: their threads are ending [25]
   atomic<std::uint32_t> bell{0};           // grows with every request
   atomic<bool> closing{false};
   os::thread thread;
 };
 constinit office desk;
 
+// A record whose thread has ended, made as new. Not by construction: a stopper that once read it
+// from a P may be about to take its retake lock, and will then find that it has no P.
+void renew(M& m) noexcept {
+  holding hold(m.retake_lock);
+  m.hot.attention.store(0, seq_cst);
+  m.picked = nullptr;
+  m.locked_g = nullptr;
+  m.ends_with_g = false;
+  m.away = m.last_p = nullptr;
+  m.idle.store(false, seq_cst);
+  m.alternate_stack = nullptr;
+  m.san = {};
+}
+
 void give_birth(M* m) noexcept {
   os::thread_spec spec;
   spec.main = &m_main;
   spec.arg = m;
   spec.name = "vole-m";
-  const int error = os::create_thread(&m->thread, spec);
+  os::thread born;  // m may be over before we know: from here on it is not ours
+  const int error = os::create_thread(&born, spec);
   if (error == 0) return;
   sched.lock.acquire();
   const std::uint32_t have = sched.m_count;
@@ -36,26 +50,14 @@ void give_birth(M* m) noexcept {
                    << " already. Raise `ulimit -u`, the cgroup's pids.max or the memory limit");
 }
 
-void bury_thread(M* m) noexcept {
-  os::join_thread(m->thread);
-  sched.lock.acquire();
-  --sched.m_count;
-  m->alive.store(false, relaxed);
-  sched.free_ms.push(m);
-  sched.lock.release();
-}
-
 void midwife_main(void*) noexcept {
   for (;;) {
     const std::uint32_t rung = desk.bell.load(std::memory_order_acquire);  // pairs: ring
     desk.lock.acquire();
     M* const newborn = desk.waiting.pop_front();
-    M* const dead = newborn == nullptr ? desk.departed.pop_front() : nullptr;
     desk.lock.release();
     if (newborn != nullptr) {
       give_birth(newborn);
-    } else if (dead != nullptr) {
-      bury_thread(dead);
     } else if (desk.closing.load(std::memory_order_acquire)) {
       return;
     } else {
@@ -80,10 +82,13 @@ M* new_m_locked() noexcept {
                         "set_max_threads");
   }
   M* m = sched.free_ms.pop();
-  if (m != nullptr) m->~M();
-  if (m == nullptr) m = m_slab.allocate_raw();
-  if (m == nullptr) fatal("out of memory: no room for a thread's record. A higher memory limit would help");
-  new (m) M;
+  if (m != nullptr) {
+    renew(*m);
+  } else if ((m = m_slab.allocate_raw()) != nullptr) {
+    new (m) M;
+  }
+  if (m == nullptr)
+    fatal("out of memory: no room for a thread's record. A higher memory limit would help");
   m->id = sched.next_m_id.fetch_add(1, relaxed);
   m->alive.store(true, std::memory_order_release);
   ++sched.m_count;
@@ -93,13 +98,6 @@ M* new_m_locked() noexcept {
 void deliver(M* m) noexcept {
   desk.lock.acquire();
   desk.waiting.push_back(m);
-  desk.lock.release();
-  ring();
-}
-
-void bury(M* m) noexcept {
-  desk.lock.acquire();
-  desk.departed.push_back(m);
   desk.lock.release();
   ring();
 }

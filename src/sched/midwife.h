@@ -1,4 +1,4 @@
-// The midwife: the one thread that creates threads, and buries those that end early.
+// The midwife: the one thread that creates threads.
 //
 // Who    new_m_locked, deliver: any M in the runtime. start, stop: the api, in user
 //        context.
@@ -14,7 +14,6 @@ namespace vole::rt::midwife {
 
 M* new_m_locked() noexcept;     // a record, counted; under the scheduler lock
 void deliver(M* m) noexcept;    // its thread will start in m_main
-void bury(M* m) noexcept;       // the calling M's thread ends; afterwards the record is free
 int start() noexcept;           // 0 or errno
 void stop() noexcept;           // after this nobody is born
 

@@ -25,6 +25,7 @@
 #include "gmp/wait_reason.h"
 #include "gmp/waiter.h"
 #include "sched/enter.h"
+#include "sched/lifecycle.h"
 
 namespace vole::rt {
 
@@ -40,6 +41,28 @@ inline void checkpoint() noexcept {
   if (m != nullptr && m->hot.attention.load(relaxed) != 0) [[unlikely]] attend();
 }
 inline bool on_goroutine() noexcept { return arch::this_m() != nullptr; }
+inline G* this_goroutine() noexcept {  // null on a plain thread
+  const M* const m = arch::this_m();
+  return m != nullptr ? m->curg : nullptr;
+}
+
+// Destroys the current goroutine's locals: the last user code before it ends. User context.
+inline void end_locals() noexcept {
+  G* const g = arch::this_m()->curg;
+  while (goroutine_locals* const l = g->wait.locals) {
+    l->end(l, true);
+    g->wait.locals = nullptr;
+  }
+}
+
+// guest_enter for code in the middle of somebody else's, perhaps on a goroutine, that must
+// neither park nor change threads there. Left by guest_leave. A zombie does not come back.
+inline void guest_enter_anywhere() noexcept {
+  guest_enter();
+  if (!on_goroutine() || !lifecycle::is_zombie()) return;
+  guest_leave();
+  enter();
+}
 
 // This goroutine's waiter, filled in. `unlink` takes the object's lock.
 inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept) noexcept {
@@ -47,6 +70,7 @@ inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept)
   w->g = m->curg;
   w->object = object;
   w->unlink = unlink;
+  w->winner = nullptr;
   return w;
 }
 

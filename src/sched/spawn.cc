@@ -19,8 +19,8 @@ constexpr std::uint64_t kIdBatch = 16;
 
 [[noreturn]] void no_memory() noexcept {
   fatal(
-      "out of memory: the kernel refused room for a goroutine's record. Fewer goroutines at once or "
-      "a higher memory limit would help");
+      "out of memory: the kernel refused room for a goroutine's record. Fewer goroutines at once "
+      "or a higher memory limit would help");
 }
 
 runnable* refill_free_gs(P& p) noexcept {
@@ -118,6 +118,7 @@ void publish_guest(G* g) noexcept {
 
 void reset(G* g) noexcept {
   g->started = false;
+  g->exiting = false;
   g->stack = {};
   g->exceptions = {};
   g->why.store(wait_reason::none, relaxed);
@@ -151,8 +152,9 @@ void discard_g(G* g) noexcept {
   if (this_m() == nullptr) {
     sched.guest_spawned.fetch_sub(1, relaxed);
     bury(*g);
-    reset(g);
     sched.lock.acquire();
+    if (g->name != nullptr) sched.free_names.push(g->name);
+    reset(g);
     sched.free_gs.push(g);
     sched.lock.release();
     return guest_leave();

@@ -17,7 +17,7 @@ namespace vole::rt {
 
 struct birth {
   void (*invoke)(void* callable);
-  void (*abandon)(void* callable) noexcept;
+  void (*abandon)(void* callable, bool running) noexcept;
   void* created_at;
   const char* name;         // null: none; copied, cut to 55 characters
   std::uint32_t stack_bytes;  // 0: the default

@@ -39,7 +39,9 @@ runnable* steal_from(P& thief, P& victim, bool last_round) noexcept {
     thief.stolen.add_owner(1 + thief.ring.size());
     return r;
   }
-  return last_round ? steal_runnext(victim) : nullptr;
+  runnable* const next = last_round ? steal_runnext(victim) : nullptr;
+  if (next != nullptr) thief.stolen.add_owner();
+  return next;
 }
 
 }  // namespace

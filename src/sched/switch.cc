@@ -10,8 +10,6 @@
 namespace vole::rt {
 namespace {
 
-constexpr std::uint32_t kFairTick = 61;
-
 // What the departing side keeps and the arriving side gets back. Mostly there is nothing on
 // either side; a G's copy is empty unless it departed with something.
 inline void swap_exceptions(M& m, G* from, G* to) noexcept {

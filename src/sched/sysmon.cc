@@ -3,6 +3,7 @@
 #include "os/os.h"
 #include "sched/env.h"
 #include "sched/state.h"
+#include "sched/timers.h"
 #include "sched/world.h"
 
 namespace vole::rt::sysmon {
@@ -19,12 +20,15 @@ constexpr std::int64_t kSlice = 10 * kMilli;      // [27]
 struct sighting {
   std::uint32_t tick;
   std::int64_t since;     // when it first saw this tick
-  const runnable* owed;   // the G in runnext, if its wake-up was owed
+  std::uint32_t owed_at;  // the tick at which it last had work while another P was idle
+  bool owed;
 };
 
 struct office {
   atomic<std::uint32_t> bell{0};     // futex word; rung to wake it
-  atomic<bool> asleep{false};        // written under the scheduler lock
+  atomic<bool> asleep{false};        // every P is idle, and it sleeps; set under L
+  atomic<std::int64_t> until{0};     // when it will look at the timers by itself
+  atomic<bool> slow{false};          // it looks less often than debts are paid
   atomic<bool> closing{false};
   os::thread thread;
   sighting seen[kMaxProcs];
@@ -37,11 +41,14 @@ void ring() noexcept {
   futex_wake(&desk.bell, 1);
 }
 
-// The goroutine in runnext was readied a look ago, and nobody has run it: pay.
+// Work lay there a look ago and lies there still, in the same slice, while a P is idle: pay.
 bool pay_owed(P& p, sighting& last) noexcept {
-  const runnable* const next = p.owed.load(relaxed) ? p.runnext.load(relaxed) : nullptr;
-  const bool due = next != nullptr && next == last.owed;
-  last.owed = due ? nullptr : next;
+  const std::uint32_t tick = p.schedtick.load(relaxed);
+  const bool idle_beside = sched.idle_p_count.load(relaxed) != 0;
+  const bool owes = idle_beside && p.status.load(relaxed) == p_status::running && has_work(p);
+  const bool due = owes && last.owed && last.owed_at == tick;
+  last.owed = owes && !due;
+  last.owed_at = tick;
   if (due) submit();
   return due;
 }
@@ -91,32 +98,44 @@ void follow_cpu_count(std::int64_t now) noexcept {
   world::start();
 }
 
+// Sleeps until the bell has rung since `rung`, at most for `most` and until a timer is due.
+void sleep(std::uint32_t rung, std::int64_t now, std::int64_t most, std::int64_t due) noexcept {
+  const std::int64_t until = most < due - now ? now + most : due;
+  desk.until.store(until, seq_cst);
+  if (until == kNoTimer) return futex_wait(&desk.bell, rung);
+  if (until > now) futex_wait_for(&desk.bell, rung, until - now);
+}
+
 // Every P is idle: sleep until one is taken; once more after a second if stacks are still warm.
-void sleep_while_idle(std::int64_t now) noexcept {
+void sleep_while_idle(std::uint32_t rung, std::int64_t now, std::int64_t due) noexcept {
   const bool warm = trim_stacks(now) != 0;
-  const std::uint32_t rung = desk.bell.load(std::memory_order_acquire);
   sched.lock.acquire();
   const bool all_idle = sched.idle_p_count.load(relaxed) == sched.procs.load(relaxed);
   desk.asleep.store(all_idle, relaxed);
   sched.lock.release();
-  if (!all_idle || desk.closing.load(seq_cst)) return;
-  if (warm) {
-    futex_wait_for(&desk.bell, rung, kSecond);
-  } else {
-    futex_wait(&desk.bell, rung);
-  }
+  if (!all_idle) return;
+  sleep(rung, now, warm ? kSecond : kNoTimer, due);
   desk.asleep.store(false, relaxed);
 }
 
+bool all_idle() noexcept {
+  return sched.idle_p_count.load(seq_cst) == sched.procs.load(seq_cst) &&
+         !sched.stopping.load(seq_cst);
+}
+
 void sysmon_main(void*) noexcept {
+  os::sharpen_timeouts();
   std::int64_t delay = kShortest;
   int quiet = 0;
-  while (!desk.closing.load(seq_cst)) {
+  for (;;) {
+    const std::uint32_t rung = desk.bell.load(std::memory_order_acquire);  // pairs: ring
+    if (desk.closing.load(seq_cst)) return;
+    desk.until.store(kNoTimer, seq_cst);  // whoever adds a timer from here on rings
     const std::int64_t now = os::now_ns();
     sched.coarse_now.store(now, relaxed);
-    if (sched.idle_p_count.load(seq_cst) == sched.procs.load(seq_cst) &&
-        !sched.stopping.load(seq_cst)) {
-      sleep_while_idle(now);
+    const std::int64_t due = fire_due_timers(now);
+    if (all_idle()) {
+      sleep_while_idle(rung, now, due);
       delay = kShortest;
       quiet = 0;
       continue;
@@ -124,14 +143,16 @@ void sysmon_main(void*) noexcept {
     if (look(now)) {
       delay = kShortest;
       quiet = 0;
-    } else if (++quiet > kPatience) {
+    } else {
       // While a P is idle, somebody may be owed its wake-up.
       const std::int64_t most = sched.idle_p_count.load(relaxed) != 0 ? kOweMost : kLongest;
-      delay = delay * 2 < most ? delay * 2 : most;
+      if (++quiet > kPatience) delay *= 2;
+      if (delay > most) delay = most;
     }
+    desk.slow.store(delay > kOweMost, relaxed);
     trim_stacks(now);
     follow_cpu_count(now);
-    futex_wait_for(&desk.bell, desk.bell.load(std::memory_order_acquire), delay);
+    sleep(rung, now, delay, due);
   }
 }
 
@@ -152,6 +173,16 @@ void stop() noexcept {
   desk.closing.store(true, seq_cst);
   ring();
   os::join_thread(desk.thread);
+}
+
+void wake_by(std::int64_t when) noexcept {
+  if (when < desk.until.load(seq_cst)) ring();
+}
+
+void hurry() noexcept {
+  if (!desk.slow.load(relaxed)) return;
+  desk.slow.store(false, relaxed);
+  ring();
 }
 
 void wake_locked() noexcept {

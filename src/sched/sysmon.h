@@ -1,17 +1,22 @@
 // sysmon: the watcher without a P [26].
 //
-// What it does: keeps the coarse clock, pays owed wake-ups, asks an M that has
+// What it does: fires timers, keeps the coarse clock, pays owed wake-ups, asks an M that has
 // run the same slice for 10 ms to yield when it next leaves the runtime [29],
 // returns idle stacks to the system, and follows the machine's processor count [3].
 //
 // Law    it never needs a P, a malloc or a user's lock. When every P is idle it
-//        sleeps until somebody takes one; an idle program does not tick.
+//        sleeps until somebody takes one or a timer is due; an idle program does not
+//        tick.
 #pragma once
+
+#include <cstdint>
 
 namespace vole::rt::sysmon {
 
 int start() noexcept;           // 0 or errno
 void stop() noexcept;
+void wake_by(std::int64_t when) noexcept;  // a timer is due then, before all others
+void hurry() noexcept;          // a P went idle: debts may have to be paid
 void wake_locked() noexcept;    // a P left the all-idle state; under the scheduler lock
 
 }  // namespace vole::rt::sysmon

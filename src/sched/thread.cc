@@ -13,7 +13,7 @@ void acquire_p(M& m, P* p) noexcept {
   if (m.p != nullptr) fatal("thread: an M that has a P was given another one");
   m.p = p;
   m.last_p = p;
-  m.reentering = false;
+  m.away = nullptr;
   p->m.store(&m, seq_cst);
   p->status.store(p_status::running, relaxed);
   m.hot.p.store(p, relaxed);
@@ -54,10 +54,9 @@ void put_idle_p_locked(P* p) noexcept {
   if (has_work(*p)) fatal("thread: a P with work was put on the idle list");
 #endif
   p->status.store(p_status::idle, relaxed);
-  p->owed.store(false, relaxed);
   sched.idle_ps.push(p);
   sched.idle_mask.set(p->id);
-  sched.idle_p_count.fetch_add(1, seq_cst);
+  if (sched.idle_p_count.fetch_add(1, seq_cst) == 0) sysmon::hurry();
 }
 
 void start_m(P* p, bool spinning) noexcept {
@@ -82,6 +81,7 @@ void start_m(P* p, bool spinning) noexcept {
 bool awake(M& m) noexcept {
   m.park.clear();
   if (m.must_end) return false;
+  m.idle.store(false, seq_cst);  // a locked M may be woken before it has called itself idle
   P* const p = m.next_p;
   m.next_p = nullptr;
   acquire_p(m, p);
@@ -105,6 +105,7 @@ bool stop_m(M& m) noexcept {
 }
 
 void hand_off(P* p) noexcept {
+  p->hand_offs.add_owner();
   if (has_work(*p) || sched.global.size_now() != 0) return start_m(p, false);
   // Nobody looks for work and nobody could: keep one looking.
   int none = 0;

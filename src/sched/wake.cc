@@ -47,11 +47,7 @@ void push_global(G* g) noexcept {
 void ready(M* m, G* g) noexcept {
   set_status(*g, g_status::waiting, g_status::runnable);
   if (m == nullptr) return push_global(g);
-  if (put_next_owner(*m->p, g)) {
-    m->p->owed.store(false, relaxed);
-    return submit();
-  }
-  m->p->owed.store(true, relaxed);
+  if (put_next_owner(*m->p, g)) submit();  // else the wake-up is owed (wake.h)
 }
 
 void put_new_owner(M& m, G* g) noexcept {
@@ -64,7 +60,6 @@ void put_new_owner(M& m, G* g) noexcept {
   }
 #endif
   put_next_owner(*m.p, g);
-  m.p->owed.store(false, relaxed);
   submit();
 }
 

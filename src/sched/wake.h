@@ -3,13 +3,16 @@
 // Who    the scheduler; upstairs uses wake() of park.h.
 // Where  in the runtime, no lock held.
 // Law    I1: after any of these, an idle worker will find the G. For a G readied
-//        into an empty runnext that may take up to a millisecond: see "owed".
+//        into an empty runnext, or a yielded one, that may take up to a millisecond:
+//        see "owed".
 //
 // Owed wake-ups. A goroutine that readies another is often about to park and run
 // it right here; waking a second core for it costs more (a futex wake is 6 us, a
 // cache line across cores 85 ns) than running it in turn. So ready() into an empty
-// runnext only marks p->owed. Parking into that G clears the mark, a second ready
-// pays it, and sysmon pays within a millisecond if neither happens.
+// runnext wakes nobody. A second ready pays the debt; and sysmon pays, within a
+// millisecond, for any P that has had work and the same slice for a whole look while
+// another P was idle. A yield owes in the same way: it puts one goroutine into the
+// ring for the one it takes out.
 #pragma once
 
 #include "gmp/g.h"

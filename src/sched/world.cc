@@ -7,6 +7,7 @@
 #include "sched/env.h"
 #include "sched/lifecycle.h"
 #include "sched/state.h"
+#include "sched/sysmon.h"
 #include "sched/thread.h"
 
 namespace vole::rt::world {
@@ -41,6 +42,7 @@ bool look(M* m, P* p) noexcept {
     return false;
   }
   m->p = nullptr;
+  m->away = p;
   m->hot.attention.store(0, seq_cst);
   p->m.store(nullptr, seq_cst);
   p->taken_from = m;
@@ -75,7 +77,8 @@ bool give_back(P* p) noexcept {
   p->taken_from = nullptr;
   if (m == nullptr) return false;
   holding hold(m->retake_lock);
-  if (m->reentering || m->zombie || m->p != nullptr) return false;
+  if (m->away != p || m->zombie) return false;
+  m->away = nullptr;
   set_status(*m->curg, g_status::evicted, g_status::running);
   m->p = p;
   p->status.store(p_status::running, relaxed);
@@ -125,13 +128,15 @@ void start() noexcept {
   const std::uint32_t n = sched.procs.load(relaxed);
   sched.lock.acquire();
   sched.stopping.store(false, seq_cst);
+  sysmon::wake_locked();  // Ps are handed out below without passing the idle list
   sched.lock.release();
-  for (std::uint32_t i = 0; i < n; ++i) {
-    P* const p = sched.p_at(i);
-    if (!give_back(p)) hand_off(p);
-  }
-  one_stopper.release();
+  // First back to their Ms, all of them: a P that is handed off sets threads in motion.
+  for (std::uint32_t i = 0; i < n; ++i) give_back(sched.p_at(i));
+  for (std::uint32_t i = 0; i < n; ++i)
+    if (P* const p = sched.p_at(i); p->status.load(relaxed) == p_status::stopped) hand_off(p);
+  // Before the lock goes: afterwards the runtime may end under a stopper on a goroutine.
   if (sched.global.size_now() != 0) submit();
+  one_stopper.release();
 }
 
 void begin() noexcept {
@@ -157,8 +162,8 @@ void resize(std::uint32_t n) noexcept {
     if (p == nullptr) {
       P* const memory = p_slab.allocate_raw();
       if (memory == nullptr) 
-        fatal("out of memory: no room for another P. Fewer (VOLE_MAXPROCS) or a higher memory limit "
-              "would help");
+        fatal("out of memory: no room for another P. Fewer (VOLE_MAXPROCS) or a higher memory "
+              "limit would help");
       p = new (memory) P;
       p->id = i;
       sched.all[i].store(p, std::memory_order_release);  // pairs: p_at
@@ -189,6 +194,9 @@ void stop_here(M& m) noexcept {
 void yield_p_to_stopper(M& m) noexcept {
   set_status(*m.curg, g_status::running, g_status::evicted);
   P* const p = release_p(m);
+  m.retake_lock.acquire();
+  m.away = p;
+  m.retake_lock.release();
   p->taken_from = &m;
   sched.lock.acquire();
   if (sched.stopping.load(relaxed)) {

@@ -106,8 +106,8 @@ bool must_wait(wait_group_state& s) noexcept {
 
 [[noreturn]] void reused() noexcept {
   fatal(
-      "wait_group: add() while waiters of the round before are still being released. Begin the next "
-      "round after every wait() has returned");
+      "wait_group: add() while waiters of the round before are still being released. Begin the "
+      "next round after every wait() has returned");
 }
 
 // The count has reached zero and somebody waits.

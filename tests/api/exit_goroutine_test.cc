@@ -24,9 +24,11 @@ struct note_in {
 
 [[gnu::noinline]] void nested(std::string& log, int depth) {
   const note_in mine{log, static_cast<char>('a' + depth)};
+  if (depth > 0) {
+    nested(log, depth - 1);
+    log += '!';  // never reached
+  }
   if (depth == 0) vole::exit_goroutine();
-  nested(log, depth - 1);
-  log += '!';  // never reached
 }
 
 TEST_P(ExitGoroutine, RunsDestructorsInnermostFirst) {

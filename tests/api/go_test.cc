@@ -178,7 +178,7 @@ TEST_P(Go, RefusesBadStackSizes) {
 }
 
 TEST_P(Go, RecursesDeeplyOnALargeStack) {
-  constexpr int kLevels = 10'000;  // 10 MiB and more
+  static constexpr int kLevels = 10'000;  // 10 MiB and more
   run([] {
     EXPECT_EQ(vole::spawn({.name = "deep", .stack_size = 64u << 20}, deep, kLevels).join(), kLevels);
     auto small = vole::spawn({.stack_size = 64 * 1024}, [] { return deep(10); });

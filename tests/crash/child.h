@@ -52,8 +52,8 @@ inline constexpr bool kThreadSanitizer = false;
 inline bool emulated() { return std::string_view(VOLE_CRASH_RUNNER) != ""; }
 
 struct ended {
-  int status = 0;       // as waitpid gives it
-  bool hung = false;    // killed by us after kPatience
+  int status = 0;     // as waitpid gives it
+  bool hung = false;  // killed by us after kPatience
   std::string out, err;
 };
 
@@ -149,7 +149,9 @@ inline ended run_child(const std::string& program, const std::string& scenario,
     return e;
   }
   const pid_t pid = fork();
-  if (pid == 0) detail::become(const_cast<char**>(argv.data()), const_cast<char**>(envp.data()), out[1], err[1]);
+  if (pid == 0)
+    detail::become(const_cast<char**>(argv.data()), const_cast<char**>(envp.data()), out[1],
+                   err[1]);
   close(out[1]);
   close(err[1]);
   e.hung = !detail::listen(out[0], err[0], &e);
@@ -165,7 +167,8 @@ inline ended run_child(const std::string& program, const std::string& scenario,
 inline testing::AssertionResult exited(const ended& e, int code) {
   if (!e.hung && WIFEXITED(e.status) && WEXITSTATUS(e.status) == code)
     return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "should exit with " << code << ", but " << detail::describe(e);
+  return testing::AssertionFailure()
+         << "should exit with " << code << ", but " << detail::describe(e);
 }
 
 inline testing::AssertionResult killed(const ended& e, int signal) {

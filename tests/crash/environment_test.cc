@@ -41,8 +41,8 @@ INSTANTIATE_TEST_SUITE_P(
                     setting{"VOLE_MAXPROCS", "1e9"}, setting{"VOLE_MAXPROCS", ""},
                     setting{"VOLE_MAXPROCS", " 4"}, setting{"VOLE_MAXPROCS", "4 "},
                     setting{"VOLE_MAXPROCS", "0x4"}, setting{"VOLE_MAXPROCS", "1025"},
-                    setting{"VOLE_MAXPROCS", "18446744073709551617"},
-                    setting{"GOMAXPROCS", "abc"}, setting{"GOMAXPROCS", "0"}));
+                    setting{"VOLE_MAXPROCS", "18446744073709551617"}, setting{"GOMAXPROCS", "abc"},
+                    setting{"GOMAXPROCS", "0"}));
 
 INSTANTIATE_TEST_SUITE_P(
     StackSize, Refused,

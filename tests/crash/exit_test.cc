@@ -30,16 +30,17 @@ TEST_P(Exit, AtOnceAndInSilence) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Program, Exit,
-    testing::Values(expected{"exit_from_goroutine", 3, "destroyed\n"},
-                    expected{"exit_from_another", 3, "destroyed\n"}, expected{"quick", 3, ""},
-                    expected{"implicit_busy", 0, ""}, expected{"implicit_parked", 0, ""},
-                    expected{"implicit_queued", 0, ""}, expected{"run_leaves_others", 4, ""},
-                    expected{"static_at_zero", 0, ""},
-                    expected{"used_by_exit_handler", 0, "in the handler\n"},
-                    expected{"run_by_exit_handler", 0, "in the handler\n"}),
-    [](const auto& tested) { return std::string(tested.param.scenario); });
+INSTANTIATE_TEST_SUITE_P(Program, Exit,
+                         testing::Values(expected{"exit_from_goroutine", 3, "destroyed\n"},
+                                         expected{"exit_from_another", 3, "destroyed\n"},
+                                         expected{"quick", 3, ""}, expected{"implicit_busy", 0, ""},
+                                         expected{"implicit_parked", 0, ""},
+                                         expected{"implicit_queued", 0, ""},
+                                         expected{"run_leaves_others", 4, ""},
+                                         expected{"static_at_zero", 0, ""},
+                                         expected{"used_by_exit_handler", 0, "in the handler\n"},
+                                         expected{"run_by_exit_handler", 0, "in the handler\n"}),
+                         [](const auto& tested) { return std::string(tested.param.scenario); });
 
 TEST(ProgramExit, RuntimeStartedBeforeMain) {
   const ended e = exits("after_early_start", {"START_EARLY=1"});

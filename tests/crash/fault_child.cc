@@ -56,9 +56,15 @@ int on_thread(void* (*body)(void*), std::size_t stack = 0) {
   });
 }
 
-int overflow() { return on_goroutine({}, [] { dig(0); }); }
-int overflow_small() { return on_goroutine({.stack_size = 64 * 1024}, [] { dig(0); }); }
-int overflow_named() { return on_goroutine({.name = "digger"}, [] { dig(0); }); }
+int overflow() {
+  return on_goroutine({}, [] { dig(0); });
+}
+int overflow_small() {
+  return on_goroutine({.stack_size = 64 * 1024}, [] { dig(0); });
+}
+int overflow_named() {
+  return on_goroutine({.name = "digger"}, [] { dig(0); });
+}
 int overflow_main() {
   return vole::run([] { return dig(0); });
 }
@@ -83,7 +89,9 @@ int nowhere_after_run() {
   read_nowhere();
   return kAlive;
 }
-int sent() { return on_goroutine({}, [] { raise(SIGSEGV); }); }
+int sent() {
+  return on_goroutine({}, [] { raise(SIGSEGV); });
+}
 
 int thread_overflow() {
   return on_thread([](void*) -> void* { return dig(0), nullptr; }, 128 * 1024);

@@ -52,8 +52,12 @@ int on_thread(F fn) {
   });
 }
 
-int say_go() { return vole::go([] {}), kAlive; }
-int say_go_with_owner() { return vole::go([s = std::string("owned")] {}), kAlive; }
+int say_go() {
+  return vole::go([] {}), kAlive;
+}
+int say_go_with_owner() {
+  return vole::go([s = std::string("owned")] {}), kAlive;
+}
 int say_yield() { return vole::yield(), kAlive; }
 int say_wait() {
   static vole::wait_group g;

@@ -30,9 +30,8 @@ INSTANTIATE_TEST_SUITE_P(Fork, Refused,
                                          "goroutine_wait", "goroutine_run", "goroutine_dump",
                                          "goroutine_stats", "goroutine_procs", "goroutine_threads",
                                          "goroutine_returns", "thread_go", "thread_go_owner",
-                                         "thread_wait", "thread_run", "thread_dump",
-                                         "thread_stats", "thread_procs", "thread_threads",
-                                         "implicit"),
+                                         "thread_wait", "thread_run", "thread_dump", "thread_stats",
+                                         "thread_procs", "thread_threads", "implicit"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 TEST(Fork, ChildMayExec) {

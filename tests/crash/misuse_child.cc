@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <thread>
 
-#include "sched/enter.h"
 #include "scenario.h"
+#include "sched/enter.h"
 
 namespace {
 
@@ -87,9 +87,9 @@ int signal_handler() {
 }
 
 constexpr scenario kAll[] = {
-    {"negative", negative},   {"negative_on_thread", negative_on_thread},
-    {"too_many", too_many},   {"destroyed", destroyed},
-    {"reused", reused},       {"destroyed_on_thread", destroyed_on_thread},
+    {"negative", negative},     {"negative_on_thread", negative_on_thread},
+    {"too_many", too_many},     {"destroyed", destroyed},
+    {"reused", reused},         {"destroyed_on_thread", destroyed_on_thread},
     {"signal", signal_handler},
 };
 

@@ -15,8 +15,9 @@ ended misuse(const char* scenario) { return run_child("misuse_child", scenario);
 void expect_dump(const ended& e) {
   EXPECT_TRUE(aborted(e));
   EXPECT_THAT(e.err, ContainsRegex("\n\ngoroutine [0-9]+ \\(main\\) \\[running\\]:\n"));
-  EXPECT_THAT(e.err, ContainsRegex("\ngoroutine [0-9]+ \\(bystander\\) \\[waiting, wait group.*\\]:\n"
-                                   "  runs .*\n  created by goroutine [0-9]+ at "));
+  EXPECT_THAT(e.err,
+              ContainsRegex("\ngoroutine [0-9]+ \\(bystander\\) \\[waiting, wait group.*\\]:\n"
+                            "  runs .*\n  created by goroutine [0-9]+ at "));
 }
 
 TEST(WaitGroup, NegativeIsFatal) {
@@ -40,7 +41,8 @@ TEST(WaitGroup, DestroyedWhileNotZeroIsFatal) {
 
 TEST(WaitGroup, ReusedBeforeItsWaitersAreReleasedIsFatal) {
   const ended e = misuse("reused");
-  EXPECT_THAT(e.err, StartsWith("vole: fatal: wait_group: add() while waiters of the round before"));
+  EXPECT_THAT(e.err,
+              StartsWith("vole: fatal: wait_group: add() while waiters of the round before"));
   expect_dump(e);
 }
 

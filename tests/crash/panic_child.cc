@@ -65,16 +65,12 @@ int implicit() {
 
 int uncollected() {
   return vole::run([] {
-    {
-      const auto h = vole::spawn(thrower_in_the_child);
-    }
+    { const auto h = vole::spawn(thrower_in_the_child); }
     return kAlive;
   });
 }
 int uncollected_on_thread() {
-  {
-    const auto h = vole::spawn(thrower_in_the_child);
-  }
+  { const auto h = vole::spawn(thrower_in_the_child); }
   return kAlive;
 }
 int uncollected_while_unwinding() {

@@ -2,7 +2,7 @@
 //
 // The worker uses its P inside the runtime, gives it up when asked to, and fetches
 // an idle one when its own has gone. A taker that gets the P uses it and then puts
-// it on the idle list. There is a spare P, so that a worker too early at the idle
+// it on the idle list, or gives it back. There is a spare P, so that a worker too early at the idle
 // list is found out.
 //
 // Law    nobody uses a P at the same time as another (a race on its var). At the end
@@ -28,9 +28,11 @@ enum class fault {
   undo_unlocked,       // p is put back after the lock has been released
   slow_path_unlocked,  // the worker does not take the lock
   asks_late,           // attention is set after the look
-  used_then_unhidden,  // p is put back after use, as if it had not been taken
   relaxed_leave,
   relaxed_look,
+  none_gives_back,     // no fault: the taker uses p and puts it back, as world::start does
+  relaxed_unhide,      // the same, but the worker may not see that use
+  relaxed_enter,
 };
 
 struct taking_away {
@@ -52,6 +54,10 @@ struct taking_away {
       model::weaken(model::atomic_in(hot, 0), model::access::store, relaxed);
     if (f == fault::relaxed_look)
       model::weaken(model::atomic_in(hot, 0), model::access::load, relaxed);
+    if (f == fault::relaxed_unhide)
+      model::weaken(model::atomic_in(hot, 2), model::access::store, relaxed);
+    if (f == fault::relaxed_enter)
+      model::weaken(model::atomic_in(hot, 2), model::access::load, relaxed);
     hot.p.store(&own, relaxed);
     model::spawn("worker", [this, rounds] { work(rounds); });
     for (int i = 0; i < takers; ++i) {
@@ -137,8 +143,9 @@ struct taking_away {
       return;
     }
     if (!ours) asked = true;
-    if (ours && f == fault::used_then_unhidden) use(was);
-    const bool restore = !ours || f == fault::used_then_unhidden;
+    const bool gives_back = f >= fault::none_gives_back;
+    if (ours && gives_back) use(was);
+    const bool restore = !ours || gives_back;
     if (restore && f != fault::undo_unlocked) hot.unhide(was);
     retake_lock.unlock();
     if (restore && f == fault::undo_unlocked) hot.unhide(was);
@@ -170,6 +177,12 @@ TEST(Retake, OneUserPerPWithTwoTakers) {
                             2);
 }
 
+TEST(Retake, PThatIsGivenBackIsSeenAsItWasLeft) {
+  model::holds<taking_away>("retake: given back", {.seconds = 4}, fault::none_gives_back, 2, 1, 1);
+  model::holds<taking_away>("retake: given back twice", {.seconds = 3}, fault::none_gives_back, 1,
+                            1, 2);
+}
+
 TEST(Retake, MutantsAreCaught) {
   const model::options o{.seconds = 5};
   const auto caught = [&](const char* name, fault f, bool answers = true) {
@@ -183,9 +196,10 @@ TEST(Retake, MutantsAreCaught) {
   caught("retake: undo without the lock", fault::undo_unlocked);
   caught("retake: slow path without the lock", fault::slow_path_unlocked);
   caught("retake: attention after the look", fault::asks_late);
-  caught("retake: put back after use", fault::used_then_unhidden);
   caught("retake: relaxed leave", fault::relaxed_leave);
   caught("retake: relaxed look", fault::relaxed_look);
+  caught("retake: relaxed unhide", fault::relaxed_unhide);
+  caught("retake: relaxed enter", fault::relaxed_enter);
 }
 
 }  // namespace

@@ -31,6 +31,9 @@ bool chan_send(chan_core* c, void* value) noexcept;             // false: closed
 bool chan_recv(chan_core* c, void* room) noexcept;              // false: closed and drained
 chan_status chan_try_send(chan_core* c, void* value) noexcept;
 chan_status chan_try_recv(chan_core* c, void* room) noexcept;
+// `when`: ns of the steady clock.
+chan_status chan_send_until(chan_core* c, void* value, std::int64_t when) noexcept;
+chan_status chan_recv_until(chan_core* c, void* room, std::int64_t when) noexcept;
 bool chan_close(chan_core* c) noexcept;                         // false: closed already
 std::size_t chan_size(const chan_core* c) noexcept;
 std::size_t chan_capacity(const chan_core* c) noexcept;

@@ -20,6 +20,8 @@ namespace detail {
 
 enum class outcome : unsigned char { pending, value, exception, exited, canceled };
 
+// The stack is being unwound: by an exception, or by exit_goroutine().
+bool unwinding() noexcept;
 [[noreturn]] void throw_nothing_to_join();
 [[noreturn]] void throw_no_result(outcome why);
 
@@ -38,11 +40,16 @@ class join_base {
   }
 
  protected:
-  join_base() noexcept { finished_.add(1); }
+  join_base() noexcept = default;
 
-  void finish(outcome o) noexcept {
+  void begin() noexcept { finished_.add(1); }  // last in construction: what throws earlier is no task
+
+  void conclude(outcome o) noexcept {
     outcome_ = o;
     finished_.done();
+  }
+  void finish(outcome o) noexcept {
+    conclude(o);
     drop();
   }
 
@@ -87,15 +94,21 @@ template <class R, class... Parts>
 class joinable_task final : public join_state<R> {
  public:
   template <class... From>
-  explicit joinable_task(From&&... from) : parts_(std::in_place, std::forward<From>(from)...) {}
+  explicit joinable_task(From&&... from) : parts_(std::in_place, std::forward<From>(from)...) {
+    this->begin();
+  }
 
   static void invoke(void* callable) {
     auto* const self = *static_cast<joinable_task**>(callable);
-    self->finish(self->run());
+    const outcome o = self->run(callable);
+    if (claim(callable) != nullptr) self->finish(o);
   }
-  // The runtime ended first. How far the goroutine got nobody knows: nothing is destroyed.
-  static void abandon(void* callable) noexcept {
-    auto* const self = *static_cast<joinable_task**>(callable);
+  // The runtime ended first. How far the goroutine got nobody knows: nothing is destroyed, and if a
+  // thread still runs it, the task stays for ever.
+  static void abandon(void* callable, bool running) noexcept {
+    joinable_task* const self = claim(callable);
+    if (self == nullptr) return;
+    if (running) return self->conclude(outcome::canceled);
     self->parts_.forget();
     self->finish(outcome::canceled);
   }
@@ -128,7 +141,14 @@ class joinable_task final : public join_state<R> {
     bool alive_ = true;
   };
 
-  outcome run() {
+  // Whoever gets the task out of the goroutine's record finishes it, once.
+  static joinable_task* claim(void* callable) noexcept {
+    return std::atomic_ref<joinable_task*>(*static_cast<joinable_task**>(callable))
+        .exchange(nullptr, std::memory_order_acq_rel);
+  }
+
+  // no_sanitize: the library binds a forced unwind's reference to nothing.
+  __attribute__((no_sanitize("undefined"))) outcome run(void* callable) {
     struct clear {
       parts& p;
       ~clear() { p.reset(); }
@@ -138,7 +158,7 @@ class joinable_task final : public join_state<R> {
       call();
       return outcome::value;
     } catch (abi::__forced_unwind&) {
-      this->finish(outcome::exited);
+      if (claim(callable) != nullptr) this->finish(outcome::exited);
       throw;
     } catch (...) {
       this->error_ = std::current_exception();

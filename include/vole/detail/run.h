@@ -24,7 +24,8 @@ int run_with(F&& main_fn) {
     std::exception_ptr error;
   } f{main_fn, 0, nullptr};
   run_main(
-      [](void* arg) {
+      // no_sanitize: the library binds a forced unwind's reference to nothing.
+      [](void* arg) __attribute__((no_sanitize("undefined"))) {
         auto& mine = *static_cast<frame*>(arg);
         try {
           if constexpr (std::is_void_v<std::invoke_result_t<F>>) {

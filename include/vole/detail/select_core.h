@@ -10,12 +10,13 @@ namespace vole {
 inline namespace v0 {
 namespace detail {
 
-enum class select_kind : std::uint8_t { receive, send, otherwise };
+enum class select_kind : std::uint8_t { receive, send, otherwise, after };
 
 struct select_op {
   chan_core* channel;  // null: never ready
   void* slot;
   select_kind kind;
+  std::int64_t when = 0;  // after: ns of the steady clock
 };
 
 struct select_result {

@@ -23,7 +23,8 @@ inline constexpr std::size_t kInlineAlign = 16;
 
 struct spawn_request {
   void (*invoke)(void* callable);              // runs and destroys it
-  void (*abandon)(void* callable) noexcept;    // the runtime ended first; null: nothing to do
+  // The runtime ended first; `running`: a thread it left behind still uses it. Null: nothing to do.
+  void (*abandon)(void* callable, bool running) noexcept;
   const char* name;                            // null: none
   std::size_t stack_size;                      // 0: the default
 };
@@ -80,7 +81,9 @@ struct boxed_callable {
     run_pack(*box);
   }
   // The memory goes, the destructors do not run: nobody knows how far the goroutine got.
-  static void abandon(void* callable) noexcept { free_box(*static_cast<void**>(callable)); }
+  static void abandon(void* callable, bool running) noexcept {
+    if (!running) free_box(*static_cast<void**>(callable));
+  }
 };
 
 template <class Pack>

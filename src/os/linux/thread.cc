@@ -93,6 +93,10 @@ void park_forever() noexcept {
   for (;;) base::futex_wait(&never, 0);
 }
 
+thread this_thread() noexcept { return {std::bit_cast<std::uint64_t>(pthread_self())}; }
+
+void sharpen_timeouts() noexcept { prctl(PR_SET_TIMERSLACK, 1UL); }
+
 void yield_thread() noexcept { sched_yield(); }
 
 std::uint64_t thread_id() noexcept { return static_cast<std::uint64_t>(syscall(SYS_gettid)); }

@@ -1,0 +1,95 @@
+// The memory of everything in vole/sync.h that can be waited for. Not for users.
+//
+// One word and a list of those who wait. The word's upper half is the object's count, its lower
+// half flags: three that all objects share, and the object's own from 8 on. The rules are in
+// src/sync/waitable.h.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <vole/detail/wait_group.h>
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+namespace wait_flag {
+inline constexpr std::uint64_t locked = 1;    // somebody is at the list
+inline constexpr std::uint64_t sleepers = 2;  // threads may sleep until `locked` is clear
+inline constexpr std::uint64_t waiting = 4;   // the list is not empty
+inline constexpr std::uint64_t first_own = 8;
+inline constexpr std::uint64_t all = 0xffffffffu;
+inline constexpr int count_shift = 32;
+inline constexpr std::uint64_t one = std::uint64_t{1} << count_shift;
+}  // namespace wait_flag
+
+struct waitable {
+  std::atomic<std::uint64_t> word{0};
+  wait_list waiters;
+};
+
+// In checked builds of the library fatal if anybody waits; otherwise it does nothing.
+void destroyed_while_used(const waitable& s, const char* what) noexcept;
+inline void destroying(const waitable& s, const char* what) noexcept {
+  if (s.word.load(std::memory_order_relaxed) != 0) [[unlikely]] destroyed_while_used(s, what);
+}
+
+// ── mutex ──
+namespace mutex_flag {
+inline constexpr std::uint64_t held = wait_flag::first_own;
+inline constexpr std::uint64_t woken = held << 1;     // a woken waiter is about to compete
+inline constexpr std::uint64_t starving = held << 2;  // hand over; newcomers queue
+}  // namespace mutex_flag
+
+// What one call of lock() remembers between its attempts.
+struct mutex_attempt {
+  std::int64_t since = 0;  // when it first queued
+  bool queued = false;
+};
+
+// True: it is ours. False: we waited and were woken; call again.
+bool mutex_lock_slow(waitable& s, mutex_attempt& mine) noexcept;
+void mutex_unlock_slow(waitable& s) noexcept;
+
+// ── shared_mutex ── count: the readers inside. `waiters` are the writers.
+namespace shared_flag {
+inline constexpr std::uint64_t writer = wait_flag::first_own;  // one is inside
+}
+struct shared_waitable : waitable {
+  wait_list readers;
+};
+void shared_lock_slow(shared_waitable& s) noexcept;
+void shared_unlock_slow(shared_waitable& s) noexcept;
+void shared_lock_shared_slow(shared_waitable& s) noexcept;
+void shared_unlock_shared_slow(shared_waitable& s) noexcept;
+
+// ── condition_variable ──
+// What a stop callback and the wait it may end share; guarded by the condition variable's lock.
+struct condition_stop {
+  waitable& condition;
+  rt::waiter* waiter = nullptr;
+  bool requested = false;
+};
+// Unlocks the mutex while waiting; does not lock it again.
+void condition_wait(waitable& s, waitable& held_mutex, condition_stop* stop) noexcept;
+void condition_stopped(condition_stop& stop) noexcept;
+void condition_notify(waitable& s, bool all) noexcept;
+[[noreturn]] void condition_without_lock() noexcept;
+
+// ── semaphore ── count: what is free.
+void semaphore_acquire_slow(waitable& s, std::int32_t n) noexcept;
+void semaphore_release_slow(waitable& s, std::int32_t n) noexcept;
+[[noreturn]] void semaphore_negative() noexcept;
+
+// ── once ── count: done or not.
+namespace once_flag {
+inline constexpr std::uint64_t running = wait_flag::first_own;
+inline constexpr std::uint64_t done = wait_flag::one;
+}
+bool once_begin(waitable& s) noexcept;  // true: it is ours to do, then once_end
+void once_end(waitable& s, bool done) noexcept;
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,64 @@
+// mutex: std::mutex for goroutines and plain threads alike.
+#pragma once
+
+#include <cstdint>
+
+#include <vole/detail/waitable.h>
+
+namespace vole {
+inline namespace v0 {
+
+// Go's sync.Mutex. Lockable: std::lock_guard, std::unique_lock and std::scoped_lock work.
+// A goroutine that unlocks may be another than the one that locked. Normally a woken waiter has to
+// compete with newcomers; one that has waited for more than 1 ms gets the mutex handed over, and
+// meanwhile newcomers queue and try_lock() fails.
+// unlock() of an unlocked mutex is fatal. Locking one twice on the same goroutine waits for ever.
+// A goroutine that is abandoned when the runtime ends keeps what it has locked.
+// Destroyed while somebody waits: undefined; fatal in checked builds of the library.
+class mutex {
+ public:
+  constexpr mutex() noexcept = default;
+  ~mutex() { detail::destroying(state_, "mutex"); }
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+
+  void lock() noexcept {
+    std::uint64_t seen = 0;
+    if (state_.word.compare_exchange_strong(seen, flag::held, std::memory_order_acquire,
+                                            std::memory_order_relaxed)) [[likely]]
+      return;
+    // A goroutine that waits here comes straight back into this loop: no frame in between.
+    detail::mutex_attempt mine;
+    while (!detail::mutex_lock_slow(state_, mine)) {
+    }
+  }
+
+  [[nodiscard]] bool try_lock() noexcept {
+    std::uint64_t seen = 0;
+    do {
+      if (state_.word.compare_exchange_strong(seen, seen | flag::held, std::memory_order_acquire,
+                                              std::memory_order_relaxed))
+        return true;
+    } while ((seen & (flag::held | flag::starving)) == 0);
+    return false;
+  }
+
+  void unlock() noexcept {
+    std::uint64_t seen = flag::held;
+    if (!state_.word.compare_exchange_strong(seen, 0, std::memory_order_release,
+                                             std::memory_order_relaxed)) [[unlikely]]
+      detail::mutex_unlock_slow(state_);
+  }
+
+ private:
+  struct flag {
+    static constexpr std::uint64_t held = detail::mutex_flag::held;
+    static constexpr std::uint64_t starving = detail::mutex_flag::starving;
+  };
+  friend class condition_variable;
+
+  detail::waitable state_;
+};
+
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,66 @@
+// semaphore: a number of permits.
+#pragma once
+
+#include <cstdint>
+
+#include <vole/detail/waitable.h>
+
+namespace vole {
+inline namespace v0 {
+
+// A weighted semaphore, first come, first served: a big request at the head of the queue is not
+// overtaken by smaller ones behind it, nor by try_acquire(). release() hands its permits over and
+// lets the goroutine that got them run. Who asks for more than there will ever be waits for ever.
+// A negative number, or more than 2147483647 permits, is fatal. Destroyed while somebody waits:
+// undefined; fatal in checked builds of the library.
+class semaphore {
+ public:
+  explicit constexpr semaphore(std::int32_t permits) noexcept : state_{first(permits), {}} {}
+  ~semaphore() {
+    if ((state_.word.load(std::memory_order_relaxed) & detail::wait_flag::all) != 0) [[unlikely]]
+      detail::destroyed_while_used(state_, "semaphore");
+  }
+  semaphore(const semaphore&) = delete;
+  semaphore& operator=(const semaphore&) = delete;
+
+  void acquire(std::int32_t n = 1) noexcept {
+    if (!try_acquire(n)) [[unlikely]] detail::semaphore_acquire_slow(state_, n);
+  }
+
+  [[nodiscard]] bool try_acquire(std::int32_t n = 1) noexcept {
+    if (n < 0) [[unlikely]] detail::semaphore_negative();
+    const std::uint64_t wanted = permits(n);
+    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    while (seen >= wanted && (seen & detail::wait_flag::waiting) == 0)
+      if (state_.word.compare_exchange_strong(seen, seen - wanted, std::memory_order_acquire,
+                                              std::memory_order_relaxed))
+        return true;
+    return false;
+  }
+
+  void release(std::int32_t n = 1) noexcept {
+    if (n < 0) [[unlikely]] detail::semaphore_negative();
+    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    while ((seen & detail::wait_flag::waiting) == 0 && seen + permits(n) <= most)
+      if (state_.word.compare_exchange_strong(seen, seen + permits(n), std::memory_order_acq_rel,
+                                              std::memory_order_relaxed))
+        return;
+    detail::semaphore_release_slow(state_, n);
+  }
+
+ private:
+  static constexpr std::uint64_t most = (std::uint64_t{0x80000000u} << detail::wait_flag::count_shift) - 1;
+
+  static constexpr std::uint64_t permits(std::int32_t n) noexcept {
+    return static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift;
+  }
+  static constexpr std::uint64_t first(std::int32_t n) noexcept {
+    if (n < 0) detail::semaphore_negative();
+    return permits(n);
+  }
+
+  detail::waitable state_;
+};
+
+}  // namespace v0
+}  // namespace vole

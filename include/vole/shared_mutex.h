@@ -1,0 +1,65 @@
+// shared_mutex: many readers or one writer.
+#pragma once
+
+#include <cstdint>
+
+#include <vole/detail/waitable.h>
+
+namespace vole {
+inline namespace v0 {
+
+// Go's sync.RWMutex. SharedLockable: std::shared_lock works. A writer that waits keeps new readers
+// out; when a writer unlocks, all readers that queued meanwhile go first, then the next writer.
+// So a goroutine that reads must not lock_shared() again: a writer may have come in between.
+// Unlocking what is not locked is fatal. Destroyed while somebody waits: undefined; fatal in
+// checked builds of the library.
+class shared_mutex {
+ public:
+  constexpr shared_mutex() noexcept = default;
+  ~shared_mutex() { detail::destroying(state_, "shared_mutex"); }
+  shared_mutex(const shared_mutex&) = delete;
+  shared_mutex& operator=(const shared_mutex&) = delete;
+
+  void lock() noexcept {
+    if (!try_lock()) [[unlikely]] detail::shared_lock_slow(state_);
+  }
+  [[nodiscard]] bool try_lock() noexcept {
+    std::uint64_t seen = 0;
+    return change(seen, detail::shared_flag::writer, std::memory_order_acquire);
+  }
+  void unlock() noexcept {
+    std::uint64_t seen = detail::shared_flag::writer;
+    if (!change(seen, 0, std::memory_order_release)) [[unlikely]]
+      detail::shared_unlock_slow(state_);
+  }
+
+  void lock_shared() noexcept {
+    if (!try_lock_shared()) [[unlikely]] detail::shared_lock_shared_slow(state_);
+  }
+  [[nodiscard]] bool try_lock_shared() noexcept {
+    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    while ((seen & blocks_readers) == 0)
+      if (change(seen, seen + detail::wait_flag::one, std::memory_order_acquire)) return true;
+    return false;
+  }
+  void unlock_shared() noexcept {
+    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    // With somebody waiting, or nobody inside, the slow path decides.
+    while ((seen & detail::wait_flag::waiting) == 0 && seen >= detail::wait_flag::one)
+      if (change(seen, seen - detail::wait_flag::one, std::memory_order_release)) return;
+    detail::shared_unlock_shared_slow(state_);
+  }
+
+ private:
+  static constexpr std::uint64_t blocks_readers =
+      detail::shared_flag::writer | detail::wait_flag::waiting;
+
+  bool change(std::uint64_t& seen, std::uint64_t to, std::memory_order order) noexcept {
+    return state_.word.compare_exchange_strong(seen, to, order, std::memory_order_relaxed);
+  }
+
+  detail::shared_waitable state_;
+};
+
+}  // namespace v0
+}  // namespace vole

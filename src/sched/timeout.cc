@@ -1,0 +1,80 @@
+#include "sched/timeout.h"
+
+#include "os/os.h"
+#include "sched/enter.h"
+#include "sched/park.h"
+#include "sched/wake.h"
+
+namespace vole::rt {
+namespace {
+
+bool clock_wins(atomic<std::uint32_t>& winner) noexcept {
+  std::uint32_t none = 0;
+  return winner.compare_exchange_strong(none, 1, seq_cst);
+}
+
+void expire(timer* clock) noexcept {
+  auto& t = *static_cast<timeout*>(clock->arg);
+  if (!clock_wins(t.winner)) return;
+  waiter* const w = t.w;
+  w->unlink(t.object, w);
+  wake(nullptr, w, kTimedOut);
+}
+
+// A sleep: nothing but the clock.
+struct nap {
+  timer clock;
+  std::int64_t when;
+};
+
+void rise(timer* clock) noexcept { ready(nullptr, static_cast<G*>(clock->arg)); }
+
+// The clock starts when the context is saved.
+bool start_nap(G* g, void* arg) noexcept {
+  auto& n = *static_cast<nap*>(arg);
+  n.clock.fire = &rise;
+  n.clock.arg = g;
+  add_timer(&n.clock, n.when);
+  return true;
+}
+
+}  // namespace
+
+void sleep_until_ns(std::int64_t when, wait_reason why) noexcept {
+  const std::int64_t left = when - os::now_ns();
+  if (left <= 0) return;
+  if (!on_goroutine()) {
+    note nobody;
+    nobody.sleep_for(left);
+    return;
+  }
+  nap n{{}, when};
+  enter();
+  park(&start_nap, &n, why);
+}
+
+void arm(timeout& t, waiter* w, std::int64_t when) noexcept {
+  t.w = w;
+  t.object = w->object;
+  w->winner = &t.winner;
+  t.clock.fire = &expire;
+  t.clock.arg = &t;
+  add_timer(&t.clock, when);
+}
+
+void disarm(timeout& t) noexcept { stop_timer(&t.clock); }
+
+std::uintptr_t guest_sleep_until(waiter& w, void* object, atomic<std::uint32_t>& winner,
+                                 std::int64_t when) noexcept {
+  const std::int64_t left = when - os::now_ns();
+  if ((left <= 0 || !w.thread->woken.sleep_for(left)) && clock_wins(winner)) {
+    guest_enter();
+    w.unlink(object, &w);
+    guest_leave();
+    return kTimedOut;
+  }
+  w.thread->woken.sleep();
+  return w.thread->value;
+}
+
+}  // namespace vole::rt

@@ -1,0 +1,164 @@
+// mutex: Go's two modes.
+//
+// Normal: unlock() frees the mutex and wakes the first waiter, which competes with
+// newcomers. A newcomer is running already and mostly wins; that is what makes the
+// normal mode fast. The loser goes back to the head of the queue.
+//
+// Starving: a waiter that lost and has waited for more than 1 ms sets `starving`.
+// From then on unlock() hands the mutex over to the first waiter, held all along;
+// newcomers queue at the tail. The mode ends with the hand-over to the last waiter, or to
+// one that has waited for less than 1 ms.
+//
+// Who    any goroutine, any plain thread.
+// Law    starving => held. `woken`: one waiter is off the list and about to compete;
+//        it clears the bit when it wins or queues again; meanwhile unlock() wakes
+//        nobody. woken and starving are never set together.
+//        held and starving do not change under one who holds both mutex and lock.
+// Note   the slow path is a checkpoint: with a waiter queued, a goroutine that locks and
+//        unlocks in a loop would otherwise never notice that its slice is over.
+// Proof  tests/stress/sync_stress_test.cc
+
+#include "sync/mutex.h"
+
+#include "os/os.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+constexpr std::uint64_t kHeld = mutex_flag::held, kWoken = mutex_flag::woken,
+                        kStarving = mutex_flag::starving;
+constexpr std::int64_t kPatience = 1000 * 1000;  // ns
+constexpr std::uintptr_t kCompete = 0, kOwner = 1;  // what a woken waiter is told
+
+void push_front(wait_list& l, waiter* w) noexcept {
+  w->prev = nullptr;
+  w->next = l.first;
+  (l.first != nullptr ? l.first->prev : l.last) = w;
+  l.first = w;
+}
+
+// Takes it if it is free. If not, `otherwise` is added to the word: with the lock held, what says
+// that we are about to queue.
+bool take(waitable& s, const mutex_attempt& mine, std::uint64_t otherwise) noexcept {
+  std::uint64_t seen = s.word.load(relaxed);
+  for (;;) {
+    const bool free = (seen & (kHeld | kStarving)) == 0;
+    if (!free && otherwise == 0) return false;
+    const std::uint64_t rest = mine.queued ? seen & ~kWoken : seen;
+    if (s.word.compare_exchange_strong(seen, rest | (free ? kHeld : otherwise), acquire, relaxed))
+      return free;
+  }
+}
+
+// True: it is ours after all. False: queue.
+bool take_locked(waitable& s, mutex_attempt& mine) noexcept {
+  const std::int64_t now = os::now_ns();
+  if (!mine.queued) mine.since = now;
+  const bool starving = mine.queued && now - mine.since > kPatience;
+  return take(s, mine, kWaiting | (starving ? kStarving : 0));
+}
+
+void queue_locked(waitable& s, mutex_attempt& mine, waiter* w) noexcept {
+  w->slot = reinterpret_cast<void*>(mine.since);
+  if (mine.queued) {
+    push_front(s.waiters, w);
+  } else {
+    rt::wait_queue::push_back(s.waiters, w);
+  }
+  mine.queued = true;
+}
+
+std::int64_t waiting_since(const waiter* w) noexcept {
+  return reinterpret_cast<std::int64_t>(w->slot);
+}
+
+[[gnu::noinline]] bool lock_as_guest(waitable& s, mutex_attempt& mine) noexcept {
+  guest_waiter guest(&s, &unlink_waiter);
+  rt::guest_enter();
+  lock(s);
+  const bool ours = take_locked(s, mine);
+  if (!ours) queue_locked(s, mine, &guest.self);
+  unlock(s);
+  rt::guest_leave();
+  return ours || guest.sleep() == kOwner;
+}
+
+// Unlocks, unless somebody must be woken.
+bool unlock_alone(waitable& s) noexcept {
+  std::uint64_t seen = s.word.load(relaxed);
+  for (;;) {
+    if ((seen & kHeld) == 0)
+      fatal(
+          "mutex: unlock of an unlocked mutex. Each unlock() must follow a lock() or a successful "
+          "try_lock(); std::lock_guard sees to that");
+    if ((seen & kStarving) != 0 || (seen & (kWaiting | kWoken)) == kWaiting) return false;
+    if (s.word.compare_exchange_strong(seen, seen & ~kHeld, release, relaxed)) return true;
+  }
+}
+
+struct release_result {
+  waiter* w;          // to be woken
+  std::uintptr_t value;
+};
+
+// Locked, and the mutex is ours. Gives up both.
+release_result release_locked(waitable& s) noexcept {
+  const std::uint64_t seen = s.word.load(relaxed);
+  const bool starving = (seen & kStarving) != 0;
+  waiter* const w = starving || (seen & kWoken) == 0 ? rt::wait_queue::pop_front(s.waiters) : nullptr;
+  const bool more = s.waiters.first != nullptr;
+  if (w == nullptr || !starving) {
+    unlock(s, [=](std::uint64_t word) {
+      return with_waiting(word & ~(kHeld | kStarving), more) | (w != nullptr ? kWoken : 0);
+    });
+    return {w, kCompete};
+  }
+  const bool calm = !more || os::now_ns() - waiting_since(w) < kPatience;
+  unlock(s, [=](std::uint64_t word) {
+    return with_waiting(calm ? word & ~kStarving : word, more);
+  });
+  return {w, kOwner};
+}
+
+bool release_inside(waitable& s, M* m) noexcept {
+  lock(s);
+  const release_result r = release_locked(s);
+  if (r.w == nullptr) return false;
+  const bool handed_to_goroutine = r.value == kOwner && r.w->g != nullptr;
+  rt::wake(m, r.w, r.value);
+  return handed_to_goroutine;
+}
+
+}  // namespace
+
+bool mutex_lock_slow(waitable& s, mutex_attempt& mine) noexcept {
+  if (!mine.queued) rt::checkpoint();
+  if (take(s, mine, 0)) return true;
+  if (!rt::on_goroutine()) return lock_as_guest(s, mine);
+  M* const m = rt::enter();
+  lock(s);
+  if (take_locked(s, mine)) {
+    unlock(s);
+    rt::leave(m);
+    return true;
+  }
+  queue_locked(s, mine, rt::self(m, &s, &unlink_waiter));
+  return rt::park(&unlock_after_switch, &s, rt::wait_reason::mutex) == kOwner;
+}
+
+void mutex_unlock_slow(waitable& s) noexcept {
+  if (unlock_alone(s)) return;
+  bool handed_over = false;
+  inside([&](M* m) noexcept { handed_over = release_inside(s, m); });
+  yield_to_new_owner(handed_over);
+}
+
+void mutex_unlock_inside(waitable& s, M* m) noexcept {
+  if (!unlock_alone(s)) release_inside(s, m);
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,82 @@
+// once: who runs it, and those who wait for that.
+//
+// Who    any goroutine, any plain thread.
+// Law    not done and not running => nobody waits. The end of a run that counts lets all
+//        go; of one that does not, the first waiter takes the turn over, `running`
+//        all along.
+// Proof  tests/api/once_test.cc, tests/stress/sync_stress_test.cc
+
+#include "sync/waitable.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+constexpr std::uint64_t kRunning = once_flag::running, kDone = once_flag::done;
+constexpr std::uintptr_t kIsDone = 0, kYourTurn = 1;  // what a waiter is told
+
+enum class step { done, ours, wait };
+
+// Locked. The word changes under the lock only.
+step begin_locked(waitable& s) noexcept {
+  const std::uint64_t seen = s.word.load(acquire);
+  if ((seen & kDone) != 0) return step::done;
+  const bool wait = (seen & kRunning) != 0;
+  s.word.fetch_or(wait ? kWaiting : kRunning, relaxed);
+  return wait ? step::wait : step::ours;
+}
+
+[[gnu::noinline]] bool begin_as_guest(waitable& s) noexcept {
+  guest_waiter guest(&s, &unlink_waiter);
+  rt::guest_enter();
+  lock(s);
+  const step next = begin_locked(s);
+  if (next == step::wait) rt::wait_queue::push_back(s.waiters, &guest.self);
+  unlock(s);
+  rt::guest_leave();
+  return next == step::wait ? guest.sleep() == kYourTurn : next == step::ours;
+}
+
+// Locked; frees the lock.
+wake_list end_locked(waitable& s, bool done) noexcept {
+  wake_list go;
+  do {
+    waiter* const w = rt::wait_queue::pop_front(s.waiters);
+    if (w == nullptr) break;
+    go.add(w);
+  } while (done);
+  const bool passed_on = !done && !go.empty();
+  unlock(s, [=, any = s.waiters.first != nullptr](std::uint64_t word) {
+    const std::uint64_t rest = passed_on ? word : word & ~kRunning;
+    return with_waiting(rest, any) | (done ? kDone : 0);
+  });
+  return go;
+}
+
+}  // namespace
+
+bool once_begin(waitable& s) noexcept {
+  if (!rt::on_goroutine()) return begin_as_guest(s);
+  M* const m = rt::enter();
+  lock(s);
+  const step next = begin_locked(s);
+  if (next != step::wait) {
+    unlock(s);
+    rt::leave(m);
+    return next == step::ours;
+  }
+  rt::wait_queue::push_back(s.waiters, rt::self(m, &s, &unlink_waiter));
+  return rt::park(&unlock_after_switch, &s, rt::wait_reason::once) == kYourTurn;
+}
+
+void once_end(waitable& s, bool done) noexcept {
+  inside([&s, done](M* m) noexcept {
+    lock(s);
+    end_locked(s, done).wake_all(m, done ? kIsDone : kYourTurn);
+  });
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

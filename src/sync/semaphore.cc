@@ -1,0 +1,120 @@
+// semaphore: permits in the count, and a queue of those who want some.
+//
+// Who    any goroutine, any plain thread.
+// Law    with the lock free: somebody waits => the count is less than what the first
+//        in the queue wants. So only a release can serve it, and by hand-over.
+//        The waiter's slot: how many it wants.
+// Note   while somebody waits the count changes under the lock only.
+// Proof  tests/stress/sync_stress_test.cc
+
+#include "sync/waitable.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+constexpr std::uint64_t kMost = 0x7fffffff;
+
+std::uint64_t wanted(const waiter* w) noexcept { return reinterpret_cast<std::uintptr_t>(w->slot); }
+void* as_slot(std::int32_t n) noexcept {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(n));
+}
+
+// Locked. True: taken. False: queue, and `waiting` is set.
+bool take_locked(waitable& s, std::int32_t n) noexcept {
+  const auto want = static_cast<std::uint64_t>(n);
+  std::uint64_t seen = s.word.load(relaxed);
+  for (;;) {
+    const bool enough = (seen & kWaiting) == 0 && count_of(seen) >= want;
+    const std::uint64_t next = enough ? seen - want * wait_flag::one : seen | kWaiting;
+    if (s.word.compare_exchange_strong(seen, next, acq_rel, relaxed)) return enough;
+  }
+}
+
+// Locked, and somebody waits. Adds n permits, serves the head of the queue, frees the lock.
+// `guests_only`: stop at a goroutine.
+wake_list serve_locked(waitable& s, std::uint64_t n, bool guests_only = false) noexcept {
+  wake_list go;
+  std::uint64_t free = count_of(s.word.load(relaxed)) + n;
+  if (free > kMost) fatal("semaphore: more than 2147483647 permits");
+  for (waiter* w = s.waiters.first; w != nullptr && wanted(w) <= free; w = s.waiters.first) {
+    if (guests_only && w->g != nullptr) break;
+    free -= wanted(w);
+    go.add(rt::wait_queue::pop_front(s.waiters));
+  }
+  unlock(s, [=, any = s.waiters.first != nullptr](std::uint64_t word) {
+    return with_waiting(word & wait_flag::all, any) | free << wait_flag::count_shift;
+  });
+  return go;
+}
+
+// Releases n unless somebody waits.
+bool release_alone(waitable& s, std::uint64_t n) noexcept {
+  std::uint64_t seen = s.word.load(relaxed);
+  while ((seen & kWaiting) == 0) {
+    if (count_of(seen) + n > kMost) fatal("semaphore: more than 2147483647 permits");
+    if (s.word.compare_exchange_strong(seen, seen + n * wait_flag::one, acq_rel, relaxed))
+      return true;
+  }
+  return false;
+}
+
+// The runtime has ended under w. Those behind it may want less; the goroutines among them are
+// being taken off as well.
+void unlink(void* object, waiter* w) noexcept {
+  auto& s = *static_cast<waitable*>(object);
+  lock(s);
+  if (w->object == nullptr) return unlock(s);
+  rt::wait_queue::remove(s.waiters, w);
+  serve_locked(s, 0, true).wake_all(nullptr, 0);
+}
+
+[[gnu::noinline]] void acquire_as_guest(waitable& s, std::int32_t n) noexcept {
+  guest_waiter guest(&s, &unlink);
+  guest.self.slot = as_slot(n);
+  rt::guest_enter();
+  lock(s);
+  const bool taken = take_locked(s, n);
+  if (!taken) rt::wait_queue::push_back(s.waiters, &guest.self);
+  unlock(s);
+  rt::guest_leave();
+  if (!taken) guest.sleep();
+}
+
+}  // namespace
+
+void semaphore_acquire_slow(waitable& s, std::int32_t n) noexcept {
+  if (n == 0) return;
+  if (!rt::on_goroutine()) return acquire_as_guest(s, n);
+  M* const m = rt::enter();
+  lock(s);
+  if (take_locked(s, n)) {
+    unlock(s);
+    return rt::leave(m);
+  }
+  waiter* const w = rt::self(m, &s, &unlink);
+  w->slot = as_slot(n);
+  rt::wait_queue::push_back(s.waiters, w);
+  rt::park(&unlock_after_switch, &s, rt::wait_reason::semaphore);
+}
+
+void semaphore_release_slow(waitable& s, std::int32_t n) noexcept {
+  const auto permits = static_cast<std::uint64_t>(n);
+  if (release_alone(s, permits)) return;
+  bool handed_over = false;
+  inside([&](M* m) noexcept {
+    lock(s);
+    if (release_alone(s, permits)) return unlock(s);
+    wake_list go = serve_locked(s, permits);
+    handed_over = go.has_goroutines();
+    go.wake_all(m, 0);
+  });
+  yield_to_new_owner(handed_over);
+}
+
+void semaphore_negative() noexcept { fatal("semaphore: a negative number of permits"); }
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,178 @@
+// shared_mutex: readers in the count, one writer in a flag, and a queue of each.
+//
+// Who    any goroutine, any plain thread.
+// Law    with the lock free:
+//          a writer waits  =>  somebody is inside;
+//          readers wait    =>  a writer is inside or waits.
+//        So whoever waits is let in by one who leaves, always by hand-over: the word
+//        never says "free" while somebody waits.
+//        `waiting`: a reader or a writer does.
+// Note   unlock() lets all readers in that wait, then the last of them the next
+//        writer: neither side starves.
+// Proof  tests/stress/sync_stress_test.cc
+
+#include "sync/waitable.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+constexpr std::uint64_t kWriter = shared_flag::writer, kReader = wait_flag::one;
+
+bool anybody_waits(const shared_waitable& s) noexcept {
+  return s.waiters.first != nullptr || s.readers.first != nullptr;
+}
+
+// Locked; the one who leaves is the last inside, and nobody can come in without the lock. Lets in
+// whose turn it is and frees the lock.
+wake_list let_in_locked(shared_waitable& s, bool readers_first) noexcept {
+  wake_list go;
+  std::uint64_t inside = 0;
+  if (s.waiters.first != nullptr && (!readers_first || s.readers.first == nullptr)) {
+    go.add(rt::wait_queue::pop_front(s.waiters));
+    inside = kWriter;
+  } else {
+    for (; waiter* const w = rt::wait_queue::pop_front(s.readers); inside += kReader) go.add(w);
+  }
+  unlock(s, [inside, more = anybody_waits(s)](std::uint64_t word) {
+    return with_waiting(word & wait_flag::all & ~kWriter, more) | inside;
+  });
+  return go;
+}
+
+// The runtime has ended under w. If it was the writer that kept readers out, they may go in. All
+// goroutines among them are being taken off as well; so only plain threads are let in, one by one.
+void unlink_writer(void* object, waiter* w) noexcept {
+  auto& s = *static_cast<shared_waitable*>(object);
+  wake_list go;
+  lock(s);
+  if (w->object != nullptr) rt::wait_queue::remove(s.waiters, w);
+  std::uint64_t more_readers = 0;
+  if (s.waiters.first == nullptr && (s.word.load(relaxed) & kWriter) == 0) {
+    for (waiter* r = s.readers.first; r != nullptr;) {
+      waiter* const next = r->next;
+      if (r->g == nullptr) {
+        rt::wait_queue::remove(s.readers, r);
+        go.add(r);
+        more_readers += kReader;
+      }
+      r = next;
+    }
+  }
+  unlock(s, [&, more = anybody_waits(s)](std::uint64_t word) {
+    return with_waiting(word, more) + more_readers;
+  });
+  go.wake_all(nullptr, 0);
+}
+
+void unlink_reader(void* object, waiter* w) noexcept {
+  auto& s = *static_cast<shared_waitable*>(object);
+  lock(s);
+  if (w->object != nullptr) rt::wait_queue::remove(s.readers, w);
+  unlock(s, [more = anybody_waits(s)](std::uint64_t word) { return with_waiting(word, more); });
+}
+
+// The two kinds of lockers, as the code below needs them.
+struct writing {
+  static wait_list& queue(shared_waitable& s) noexcept { return s.waiters; }
+  // Locked. The word with us inside, or 0 if we must wait.
+  static std::uint64_t entered(const shared_waitable&, std::uint64_t word) noexcept {
+    return count_of(word) == 0 && (word & (kWriter | kWaiting)) == 0 ? word | kWriter : 0;
+  }
+  static constexpr auto unlink = &unlink_writer;
+  static constexpr auto why = rt::wait_reason::shared_mutex_write;
+};
+struct reading {
+  static wait_list& queue(shared_waitable& s) noexcept { return s.readers; }
+  static std::uint64_t entered(const shared_waitable& s, std::uint64_t word) noexcept {
+    return (word & kWriter) == 0 && s.waiters.first == nullptr ? word + kReader : 0;
+  }
+  static constexpr auto unlink = &unlink_reader;
+  static constexpr auto why = rt::wait_reason::shared_mutex_read;
+};
+
+// Locked. True: we are in. False: queue, and `waiting` is set.
+template <class Kind>
+bool enter_locked(shared_waitable& s) noexcept {
+  std::uint64_t seen = s.word.load(relaxed);
+  for (;;) {
+    const std::uint64_t in = Kind::entered(s, seen);
+    if (s.word.compare_exchange_strong(seen, in != 0 ? in : seen | kWaiting, acq_rel, relaxed))
+      return in != 0;
+  }
+}
+
+template <class Kind>
+[[gnu::noinline]] void lock_as_guest(shared_waitable& s) noexcept {
+  guest_waiter guest(&s, Kind::unlink);
+  rt::guest_enter();
+  lock(s);
+  const bool in = enter_locked<Kind>(s);
+  if (!in) rt::wait_queue::push_back(Kind::queue(s), &guest.self);
+  unlock(s);
+  rt::guest_leave();
+  if (!in) guest.sleep();
+}
+
+template <class Kind>
+inline void lock_slow(shared_waitable& s) noexcept {
+  if (!rt::on_goroutine()) return lock_as_guest<Kind>(s);
+  M* const m = rt::enter();
+  lock(s);
+  if (enter_locked<Kind>(s)) {
+    unlock(s);
+    return rt::leave(m);
+  }
+  rt::wait_queue::push_back(Kind::queue(s), rt::self(m, &s, Kind::unlink));
+  rt::park(&unlock_after_switch, &s, Kind::why);
+}
+
+// A reader leaves. False: it is the last, and somebody waits.
+bool leave_alone(shared_waitable& s) noexcept {
+  std::uint64_t seen = s.word.load(relaxed);
+  for (;;) {
+    if (count_of(seen) == 0)
+      fatal("shared_mutex: unlock_shared of a mutex that nobody has locked shared");
+    if (count_of(seen) == 1 && (seen & kWaiting) != 0) return false;
+    if (s.word.compare_exchange_strong(seen, seen - kReader, release, relaxed)) return true;
+  }
+}
+
+// Locked; frees the lock.
+wake_list leave_as_reader_locked(shared_waitable& s) noexcept {
+  if (!leave_alone(s)) return let_in_locked(s, false);
+  unlock(s);
+  return {};
+}
+wake_list leave_as_writer_locked(shared_waitable& s) noexcept { return let_in_locked(s, true); }
+
+void leave(shared_waitable& s, wake_list (*leave_locked)(shared_waitable&) noexcept) noexcept {
+  bool handed_over = false;
+  inside([&](M* m) noexcept {
+    lock(s);
+    wake_list go = leave_locked(s);
+    handed_over = go.has_goroutines();
+    go.wake_all(m, 0);
+  });
+  yield_to_new_owner(handed_over);
+}
+
+}  // namespace
+
+void shared_lock_slow(shared_waitable& s) noexcept { lock_slow<writing>(s); }
+void shared_lock_shared_slow(shared_waitable& s) noexcept { lock_slow<reading>(s); }
+
+void shared_unlock_slow(shared_waitable& s) noexcept {
+  if ((s.word.load(relaxed) & kWriter) == 0)
+    fatal("shared_mutex: unlock of a mutex that is not locked (or is locked shared)");
+  leave(s, &leave_as_writer_locked);
+}
+
+void shared_unlock_shared_slow(shared_waitable& s) noexcept {
+  if (!leave_alone(s)) leave(s, &leave_as_reader_locked);
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

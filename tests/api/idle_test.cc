@@ -1,0 +1,58 @@
+// Quiet when idle: a program that only waits uses no processor.
+//
+// Note   what is measured is the process's CPU time, which a busy machine does not
+//        inflate; the two seconds are how long it waits, not a synchronisation.
+
+#include <vole/vole.h>
+
+#include <ctime>
+
+#include <chrono>
+#include <thread>
+
+#include "fixture.h"
+
+namespace {
+
+using vole_test::kSanitized;
+
+class Idle : public vole_test::Runtime {};
+VOLE_AT_1_2_4_PROCS(Idle);
+
+double cpu_ms() {
+  timespec t{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
+}
+
+TEST_P(Idle, WaitingProgramUsesNoProcessor) {  // [26]
+  if (kSanitized) GTEST_SKIP() << "the sanitizer's own threads use the processor";
+  vole::run([] {
+    vole::wait_group warm;
+    for (int i = 0; i < 100; ++i) warm.go([] { vole::yield(); });
+    warm.wait();
+    // What follows the work (Ms that look once more, a sysmon that slows down) is not idleness.
+    vole::wait_group settled;
+    settled.add();
+    std::thread([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      settled.done();
+    }).detach();
+    settled.wait();
+
+    double used = 0;
+    vole::wait_group over;
+    over.add();
+    std::thread watch([&] {
+      const double before = cpu_ms();
+      std::this_thread::sleep_for(std::chrono::seconds(2));
+      used = cpu_ms() - before;
+      over.done();
+    });
+    over.wait();
+    watch.join();
+    EXPECT_LT(used, 5.0) << "ms of CPU in 2 s of waiting";
+  });
+}
+
+}  // namespace

@@ -1,0 +1,200 @@
+// wait_group: from goroutines and plain threads alike, round after round, and the waiter
+// may destroy it at once.
+
+#include <vole/vole.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "fixture.h"
+
+namespace {
+
+class WaitGroup : public vole_test::Runtime {};
+VOLE_AT_1_2_4_PROCS(WaitGroup);
+
+static_assert(!std::is_copy_constructible_v<vole::wait_group>);
+constinit vole::wait_group at_file_scope;
+
+TEST_P(WaitGroup, WaitOnZeroReturnsAtOnce) {
+  vole::wait_group wg;
+  wg.wait();
+  run([&] { wg.wait(); });
+}
+
+TEST_P(WaitGroup, WaitsForAll) {
+  run([] {
+    std::atomic<int> done{0};
+    for (int i = 0; i < 100; ++i)
+      at_file_scope.go([&] {
+        vole::yield();
+        ++done;
+      });
+    at_file_scope.wait();
+    EXPECT_EQ(done, 100);
+  });
+}
+
+TEST_P(WaitGroup, AddTakesAnyNumber) {
+  run([] {
+    vole::wait_group wg;
+    wg.add(1000);
+    wg.add(-999);
+    vole::go([&] { wg.done(); });
+    wg.wait();
+  });
+}
+
+TEST_P(WaitGroup, IsReusableAfterWait) {
+  run([] {
+    vole::wait_group wg;
+    int plain = 0;  // wait() orders it
+    for (int round = 0; round < 500; ++round) {
+      wg.go([&] { ++plain; });
+      wg.wait();
+      ASSERT_EQ(plain, round + 1);
+    }
+  });
+}
+
+TEST_P(WaitGroup, ReleasesManyWaiters) {
+  run([] {
+    vole::wait_group gate, all;
+    std::atomic<int> through{0};
+    gate.add();
+    for (int i = 0; i < 200; ++i)
+      all.go([&] {
+        gate.wait();
+        ++through;
+      });
+    for (int i = 0; i < 10; ++i) vole::yield();
+    EXPECT_EQ(through, 0);
+    gate.done();
+    all.wait();
+    EXPECT_EQ(through, 200);
+  });
+}
+
+TEST_P(WaitGroup, MixesGoroutinesAndPlainThreads) {
+  run([] {
+    vole::wait_group gate, through;
+    std::atomic<int> n{0};
+    constexpr int kThreads = 4, kGoroutines = 50;
+    gate.add(2);
+    through.add(kThreads + kGoroutines);
+    const auto pass = [&] {
+      gate.wait();
+      ++n;
+      through.done();
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) threads.emplace_back(pass);
+    for (int i = 0; i < kGoroutines; ++i) vole::go(pass);
+    vole::yield();
+    EXPECT_EQ(n, 0);
+    std::thread([&] { gate.done(); }).join();
+    gate.done();
+    through.wait();
+    for (std::thread& t : threads) t.join();
+    EXPECT_EQ(n, kThreads + kGoroutines);
+  });
+}
+
+TEST_P(WaitGroup, WorksWithoutARuntime) {
+  vole::wait_group wg;
+  int plain = 0;
+  wg.add(2);
+  std::thread a([&] { wg.done(); });
+  std::thread b([&] {
+    plain = 5;
+    wg.done();
+  });
+  wg.wait();
+  EXPECT_EQ(plain, 5);
+  a.join();
+  b.join();
+  EXPECT_EQ(vole::num_goroutines(), 0u);
+}
+
+// Once done() has released the waiter it does not touch the object. ASan and TSan watch.
+TEST_P(WaitGroup, WaitingGoroutineMayDestroyItAtOnce) {
+  run([] {
+    for (int i = 0; i < 3000; ++i) {
+      auto wg = std::make_unique<vole::wait_group>();
+      wg->add();
+      vole::go([p = wg.get()] { p->done(); });
+      if (i % 3 != 0) vole::yield();
+      wg->wait();
+      wg.reset();
+    }
+  });
+}
+
+TEST_P(WaitGroup, WaitingThreadMayDestroyItAtOnce) {
+  for (int i = 0; i < 2000; ++i) {
+    auto wg = std::make_unique<vole::wait_group>();
+    wg->add();
+    vole::go([p = wg.get()] { p->done(); });
+    wg->wait();
+    wg.reset();
+  }
+}
+
+TEST_P(WaitGroup, PlainThreadReleasesAGoroutineThatDestroysIt) {
+  run([] {
+    std::atomic<vole::wait_group*> next{nullptr};
+    std::atomic<bool> stop{false};
+    std::thread releaser([&] {
+      while (!stop)
+        if (vole::wait_group* wg = next.exchange(nullptr)) wg->done();
+    });
+    for (int i = 0; i < 1000; ++i) {
+      vole::wait_group wg;
+      wg.add();
+      next = &wg;
+      wg.wait();
+    }
+    stop = true;
+    releaser.join();
+  });
+}
+
+TEST_P(WaitGroup, PairReadyingEachOtherDoesNotStarveAThird) {  // [5]: a slice is inherited
+  run([] {
+    std::atomic<bool> third_ran{false};
+    vole::wait_group done;
+    struct table {
+      vole::wait_group ping[2];
+    };
+    // Each round has its own pair of objects: a wait_group must not be reused under its waiter.
+    std::atomic<int> round{0};
+    std::vector<std::unique_ptr<table>> tables;
+    constexpr int kRounds = 100'000;
+    tables.reserve(kRounds);
+    for (int i = 0; i < kRounds; ++i) {
+      tables.push_back(std::make_unique<table>());
+      for (vole::wait_group& p : tables.back()->ping) p.add();
+    }
+    const auto play = [&](std::size_t side) {
+      int i = 0;
+      for (; i < kRounds && !third_ran; ++i) {
+        table& t = *tables[static_cast<std::size_t>(i)];
+        if (side == 0) round = i;
+        t.ping[side].done();
+        t.ping[1 - side].wait();
+      }
+      for (; i < kRounds; ++i) tables[static_cast<std::size_t>(i)]->ping[side].done();
+    };
+    done.go([&] { play(0); });
+    done.go([&] { play(1); });
+    done.go([&] { third_ran = true; });
+    done.wait();
+    EXPECT_TRUE(third_ran);
+    EXPECT_LT(round, kRounds - 1) << "the third ran only after the pair had finished";
+  });
+}
+
+}  // namespace
