@@ -49,7 +49,6 @@ TEST(TimerHeap, RemovalFromAnywhereKeepsTheOrder) {
   std::mt19937 random(11);
   std::vector<timer> timers(600);
   timer_heap heap;
-  std::vector<timer*> inside;
   for (int round = 0; round < 20000; ++round) {
     timer& t = timers[random() % timers.size()];
     if (t.place == timer::kNowhere) {
@@ -58,7 +57,9 @@ TEST(TimerHeap, RemovalFromAnywhereKeepsTheOrder) {
     } else {
       heap.remove(&t);
     }
-    if (round % 500 == 0) ASSERT_TRUE(heap.is_valid());
+    if (round % 500 == 0) {
+      ASSERT_TRUE(heap.is_valid());
+    }
   }
   ASSERT_TRUE(heap.is_valid());
   heap.clear();

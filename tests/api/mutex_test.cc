@@ -127,7 +127,7 @@ TEST_P(Mutex, AHogCannotStarveAWaiter) {
     hog.go([&] {
       while (!stop.load(std::memory_order_relaxed)) {
         m.lock();
-        for (int i = 0; i < 100; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
+        vole::checkpoint();  // at one P the waiter must get a chance to queue
         m.unlock();
       }
     });

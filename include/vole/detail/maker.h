@@ -13,7 +13,8 @@ namespace detail {
 
 template <class F, class T>
 concept makes = std::invocable<std::decay_t<F>&> &&
-                std::convertible_to<std::invoke_result_t<std::decay_t<F>&>, T>;
+                (std::same_as<std::invoke_result_t<std::decay_t<F>&>, T> ||
+                 std::convertible_to<std::invoke_result_t<std::decay_t<F>&>, T>);
 
 // A function, or a lambda without captures, is kept as a pointer: then the object is made at
 // compile time. Any other callable takes a box on the heap.
