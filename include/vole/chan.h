@@ -76,6 +76,13 @@ class chan_handle {
   chan_core* core_;
 };
 
+// to = from, for a T that need not be assignable.
+template <class T>
+void replace(std::optional<T>& to, std::optional<T> from) {
+  to.reset();
+  if (from.has_value()) to.emplace(*std::move(from));
+}
+
 // *it is T&&: for (auto v : ch) moves each value out. The end: closed and drained.
 template <class T, class Channel>
 class chan_iterator {
@@ -88,7 +95,7 @@ class chan_iterator {
   explicit chan_iterator(const Channel& c) : from_(&c), value_(c.recv()) {}
   T&& operator*() const noexcept { return std::move(*value_); }
   chan_iterator& operator++() {
-    value_ = from_->recv();
+    replace(value_, from_->recv());
     return *this;
   }
   void operator++(int) { ++*this; }
@@ -178,10 +185,8 @@ struct receives {
   }
   [[nodiscard]] received<T> try_recv() const {
     incoming<T> room;
-    received<T> r;
-    r.status = chan_try_recv(mine(), room.cell());
-    if (r.status == chan_status::ok) r.value = room.take();
-    return r;
+    const chan_status s = chan_try_recv(mine(), room.cell());
+    return {s, s == chan_status::ok ? room.take() : std::nullopt};
   }
 
   // As try_recv, but waits until then.
@@ -194,10 +199,8 @@ struct receives {
  private:
   received<T> receive_until(std::int64_t when) const {
     incoming<T> room;
-    received<T> r;
-    r.status = chan_recv_until(mine(), room.cell(), when);
-    if (r.status == chan_status::ok) r.value = room.take();
-    return r;
+    const chan_status s = chan_recv_until(mine(), room.cell(), when);
+    return {s, s == chan_status::ok ? room.take() : std::nullopt};
   }
   chan_core* mine() const noexcept { return static_cast<const Self*>(this)->core(); }
 };

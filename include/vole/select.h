@@ -205,7 +205,7 @@ template <class C>
   requires detail::channel_to_receive<C>
 [[nodiscard]] auto on_recv(const C& channel, std::optional<typename C::value_type>& out) {
   using T = typename C::value_type;
-  auto store = [&out](std::optional<T> v) { out = std::move(v); };
+  auto store = [&out](std::optional<T> v) { detail::replace(out, std::move(v)); };
   return detail::recv_clause<T, decltype(store)>(channel.core(), std::move(store));
 }
 

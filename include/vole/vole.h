@@ -2,8 +2,10 @@
 #pragma once
 
 #include <vole/chan.h>
+#include <vole/context.h>
 #include <vole/errors.h>
 #include <vole/go.h>
+#include <vole/group.h>
 #include <vole/runtime.h>
 #include <vole/select.h>
 #include <vole/sync.h>

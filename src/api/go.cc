@@ -61,11 +61,13 @@ void run_main(void (*body)(void*), void* arg) {
   // Main never leaves the runtime again: it parks for good, and the commit tells us. Were it still
   // on its way in, the end would take it for one that is busy in user code.
   start_goroutine("main", 0, [f] {
+    rt::boot::main_runs(true);
     f->body(f->arg);
     rt::end_locals();
     rt::enter();
     rt::park(
         [](rt::G*, void* to) noexcept {
+          rt::boot::main_runs(false);
           static_cast<main_frame*>(to)->finished.wake();
           return true;
         },

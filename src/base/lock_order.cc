@@ -7,7 +7,7 @@
 namespace vole::base::lock_order {
 namespace {
 
-constexpr int kDeepest = 1024 + 16;  // who stops the world holds the retake lock of every M
+constexpr int kDeepest = 16;
 
 struct held_ranks {
   int count = 0;                   // different ranks

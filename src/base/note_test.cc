@@ -8,7 +8,7 @@
 namespace vole::base {
 namespace {
 
-TEST(Note, PingPongBetweenTwoThreads) {
+TEST(Note, PingPongBetweenTwoThreads) {  // [20]
   note ping, pong;
   long value = 0;
   constexpr int kRounds = 20'000;
@@ -41,7 +41,7 @@ TEST(Note, SleepForEndsByItselfAndByAWake) {
   EXPECT_TRUE(n.sleep_for(0));
 }
 
-TEST(NoteDeathTest, WokenTwiceIsFatal) {
+TEST(NoteDeathTest, WokenTwiceIsFatal) {  // [20]
   EXPECT_EXIT(
       {
         note n;

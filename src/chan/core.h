@@ -72,6 +72,16 @@ class chan_core {
     count.store(count.load(relaxed) - 1, relaxed);
   }
 
+  // The oldest value out, another in behind the youngest. The ring is full and stays so: size()
+  // sees nothing else.
+  void swap_value(void* to, void* from) noexcept {
+    void* const place = at(head);
+    move(to, place);
+    if (type.leave != nullptr) type.leave(place);
+    move(place, from);
+    head = head + 1 == capacity ? 0 : head + 1;
+  }
+
   void* at(std::size_t i) const noexcept {
     return values + (i < capacity ? i : i - capacity) * type.size;
   }
@@ -102,16 +112,18 @@ inline step send_locked(chan_core& c, void* value, waiter** w) noexcept {
 
 inline step recv_locked(chan_core& c, void* room, waiter** w) noexcept {
   if (c.count.load(relaxed) != 0) {
-    c.pop_value(room);
-    if ((*w = rt::wait_queue::pop_claimed(c.senders)) == nullptr) return step::done;
-    c.push_value((*w)->slot);
-    return step::wake;
+    *w = rt::wait_queue::pop_claimed(c.senders);
+    *w != nullptr ? c.swap_value(room, (*w)->slot) : c.pop_value(room);
+    return *w != nullptr ? step::wake : step::done;
   }
   if (c.closed) return step::closed;
   if ((*w = rt::wait_queue::pop_claimed(c.senders)) == nullptr) return step::wait;
   c.move(room, (*w)->slot);
   return step::wake;
 }
+
+// close() for one who is inside already; m: its M, null for a guest. False: closed already.
+bool chan_close_inside(chan_core& c, M* m) noexcept;
 
 // waiter::unlink for both queues.
 void unlink_sender(void* channel, waiter* w) noexcept;

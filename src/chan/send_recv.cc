@@ -126,7 +126,7 @@ chan_status status_of(step s, chan_status if_wait) noexcept {
 // The nil channel, until `when`.
 template <class Direction>
 chan_status nil_until(std::int64_t when) noexcept {
-  rt::sleep_until_ns(when, Direction::why_nil);
+  if (when > 0) rt::sleep_until_ns(when, Direction::why_nil);
   return chan_status::timeout;
 }
 
@@ -164,7 +164,9 @@ chan_waiters drain_locked(chan_core& c) noexcept {
   return all;
 }
 
-bool close_inside(chan_core& c, M* m) noexcept {
+}  // namespace
+
+bool chan_close_inside(chan_core& c, M* m) noexcept {
   c.lock.acquire();
   if (c.closed) {
     c.lock.release();
@@ -176,8 +178,6 @@ bool close_inside(chan_core& c, M* m) noexcept {
   while (waiter* const w = rt::wait_queue::pop_front(all)) rt::wake(m, w, told(w, false));
   return true;
 }
-
-}  // namespace
 
 bool chan_send(chan_core* c, void* value) noexcept { return operate<sending>(c, value); }
 bool chan_recv(chan_core* c, void* room) noexcept { return operate<receiving>(c, room); }
@@ -199,12 +199,12 @@ chan_status chan_recv_until(chan_core* c, void* room, std::int64_t when) noexcep
 bool chan_close(chan_core* c) noexcept {
   if (!rt::on_goroutine()) {
     rt::guest_enter();
-    const bool closed = close_inside(*c, nullptr);
+    const bool closed = chan_close_inside(*c, nullptr);
     rt::guest_leave();
     return closed;
   }
   M* const m = rt::enter();
-  const bool closed = close_inside(*c, m);
+  const bool closed = chan_close_inside(*c, m);
   rt::leave(m);
   return closed;
 }

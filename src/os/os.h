@@ -38,6 +38,7 @@ void save_signal_mask() noexcept;  // remembers the caller's mask for later crea
 [[noreturn]] void park_forever() noexcept;
 void yield_thread() noexcept;
 void sharpen_timeouts() noexcept;  // the calling thread's timed sleeps end on time, not 50 us late
+std::uint32_t thread_count() noexcept;  // kernel threads of this process; many if unknown
 std::uint64_t thread_id() noexcept;  // the kernel's id of the calling thread
 
 // ── processors ──

@@ -20,7 +20,6 @@ using lifecycle::phase;
 static_assert(kMostProcs == kMaxProcs);
 
 constinit base::lock<lock_rank::lifecycle> one_at_a_time;
-constinit bool in_run = false;           // under one_at_a_time
 constinit bool environment_read = false;
 
 void read_settings_locked() noexcept {
@@ -73,18 +72,21 @@ void refuse_forked_child() noexcept { lifecycle::refuse_forked_child(); }
 bool begin_run() noexcept {
   lifecycle::refuse_forked_child();
   holding hold(one_at_a_time);
-  if (in_run) return false;
+  if (sched.in_run.load(seq_cst)) return false;
   if (lifecycle::now() == phase::stopped) start_locked();
-  in_run = true;
+  sched.main_runs.store(false, seq_cst);
+  sched.in_run.store(true, seq_cst);
   return true;
 }
+
+void main_runs(bool yes) noexcept { sched.main_runs.store(yes, seq_cst); }
 
 void end_run() noexcept {
   leaving_threads threads;
   {
     holding hold(one_at_a_time);
     threads = stop_locked();
-    in_run = false;
+    sched.in_run.store(false, seq_cst);
   }
   threads.join();
 }
@@ -100,7 +102,7 @@ void shutdown() noexcept {
   leaving_threads threads;
   {
     holding hold(one_at_a_time);
-    if (!in_run && lifecycle::now() == phase::running) threads = stop_locked();
+    if (!sched.in_run.load(seq_cst) && lifecycle::now() == phase::running) threads = stop_locked();
   }
   threads.join();
 }

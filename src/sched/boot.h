@@ -16,6 +16,7 @@ void refuse_forked_child() noexcept;  // fatal in a child forked while a runtime
 
 // run(): starts a runtime, or adopts one that go() started. False: run() is active already.
 bool begin_run() noexcept;
+void main_runs(bool yes) noexcept;  // between its start and its end a deadlock can be one
 void end_run() noexcept;
 void start_implicitly() noexcept;   // no effect if one runs
 void shutdown() noexcept;           // no effect inside run(), or if none runs

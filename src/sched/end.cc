@@ -51,11 +51,14 @@ void settle_threads() noexcept {
   }
 }
 
+// The parked ones first. Others that name an object were on their way in to release those who wait
+// for it (sync/wait_group.cc).
 void unlink_waiters() noexcept {
-  g_slab.for_each([](G* g) {
-    if (status_of(*g) == g_status::waiting && g->wait.object != nullptr)
-      g->wait.unlink(g->wait.object, &g->wait);
-  });
+  for (const bool waiting : {true, false})
+    g_slab.for_each([waiting](G* g) {
+      if (!is_alive(g) || (status_of(*g) == g_status::waiting) != waiting) return;
+      if (g->wait.object != nullptr) g->wait.unlink(g->wait.object, &g->wait);
+    });
 }
 
 constinit atomic<std::uint32_t> farewells{0};  // futex word

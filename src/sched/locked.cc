@@ -40,6 +40,9 @@ bool stop_locked_m(M& m) noexcept {
 void start_locked_m(M& m, G* g) noexcept {
   M* const to = g->locked_m;
   P* const p = release_p(m);
+  sched.lock.acquire();
+  ++sched.starts;
+  sched.lock.release();
   to->picked = g;
   to->next_p = p;
   to->park.wake();

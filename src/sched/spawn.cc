@@ -94,15 +94,16 @@ G* new_g_owner(M& m, const birth& b) noexcept {
   return g;
 }
 
-G* new_g_guest(const birth& b) noexcept {
-  while (!guest_enter()) {
-    guest_leave();
-    boot::start_implicitly();
-  }
+G* make_guest_g(const birth& b) noexcept {
   G* const g = take_record_guest();
   fill(g, b, sched.next_g_id.fetch_add(1, relaxed), 0);
   sched.guest_spawned.fetch_add(1, relaxed);
   return g;
+}
+
+G* new_g_guest(const birth& b) noexcept {
+  guest_enter_started();
+  return make_guest_g(b);
 }
 
 void publish_owner(M& m, G* g) noexcept {
@@ -177,6 +178,20 @@ void spawn_trivial(const birth& b, const void* callable, std::size_t bytes) noex
   std::memcpy(g->callable, callable, bytes);
   publish_owner(*m, g);
   leave(m);
+}
+
+void spawn_from_timer(const birth& b, const void* callable, std::size_t bytes) noexcept {
+  G* const g = make_guest_g(b);
+  std::memcpy(g->callable, callable, bytes);
+  set_status(*g, g_status::idle, g_status::runnable);
+  push_global(g);
+}
+
+void guest_enter_started() noexcept {
+  while (!guest_enter()) {
+    guest_leave();
+    boot::start_implicitly();
+  }
 }
 
 void recycle_g(M& m, G* g) noexcept {

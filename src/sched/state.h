@@ -48,6 +48,7 @@ struct sched_state {
   // ── threads ──
   lifo<M, &M::next> free_ms;                       // L: records whose thread has ended
   std::uint32_t m_count = 0;                       // L: threads alive or being born
+  std::uint64_t starts = 0;                        // L: how often an M was given a P
   atomic<std::uint32_t> zombies{0};
   atomic<std::uint64_t> next_m_id{1};
 
@@ -59,6 +60,8 @@ struct sched_state {
 
   // ── the rest ──
   config settings;
+  atomic<bool> in_run{false};                      // a thread is inside run()
+  atomic<bool> main_runs{false};                   // its main goroutine has begun and not finished
   atomic<bool> ending{false};
   atomic<std::uint32_t> settled{0};                // futex word: an M went to sleep while ending
   atomic<std::int64_t> coarse_now{0};              // ns; advanced by sysmon and by idle Ms

@@ -1,6 +1,7 @@
 #include "sched/sysmon.h"
 
 #include "os/os.h"
+#include "sched/deadlock.h"
 #include "sched/env.h"
 #include "sched/state.h"
 #include "sched/timers.h"
@@ -114,7 +115,8 @@ void sleep_while_idle(std::uint32_t rung, std::int64_t now, std::int64_t due) no
   desk.asleep.store(all_idle, relaxed);
   sched.lock.release();
   if (!all_idle) return;
-  sleep(rung, now, warm ? kSecond : kNoTimer, due);
+  const bool settled = deadlock::look() == deadlock::sight::none;
+  sleep(rung, now, !settled ? kLongest : warm ? kSecond : kNoTimer, due);
   desk.asleep.store(false, relaxed);
 }
 

@@ -61,6 +61,7 @@ void put_idle_p_locked(P* p) noexcept {
 
 void start_m(P* p, bool spinning) noexcept {
   sched.lock.acquire();
+  ++sched.starts;
   M* m = sched.idle_ms.pop();
   if (m != nullptr) {
     m->idle.store(false, relaxed);

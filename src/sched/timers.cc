@@ -1,5 +1,7 @@
 #include "sched/timers.h"
 
+#include <utility>
+
 #include "base/fatal.h"
 #include "base/lock.h"
 #include "os/os.h"
@@ -51,12 +53,20 @@ std::int64_t fire_due_timers(std::int64_t now) noexcept {
 
 std::size_t pending_timers() noexcept {
   holding hold(guard);
-  return heap.size();
+  return heap.size() + (firing.load(relaxed) != nullptr ? 1 : 0);
 }
 
 void forget_timers() noexcept {
-  holding hold(guard);
-  heap.clear();
+  timer* told = nullptr;  // those who want to know, through `arg`
+  guard.acquire();
+  heap.clear([&told](timer* t) {
+    if (t->forgotten != nullptr) t->arg = std::exchange(told, t);
+  });
+  guard.release();
+  while (told != nullptr) {
+    timer* const t = std::exchange(told, static_cast<timer*>(told->arg));
+    t->forgotten(t);
+  }
 }
 
 }  // namespace vole::rt

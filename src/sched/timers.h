@@ -25,7 +25,7 @@ bool stop_timer(timer* t) noexcept;
 inline constexpr std::int64_t kNoTimer = INT64_MAX;
 std::int64_t fire_due_timers(std::int64_t now) noexcept;
 
-std::size_t pending_timers() noexcept;
-void forget_timers() noexcept;  // the runtime ends
+std::size_t pending_timers() noexcept;  // one that is being fired included
+void forget_timers() noexcept;  // the runtime ends: nobody is inside, sysmon has stopped
 
 }  // namespace vole::rt

@@ -21,15 +21,25 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-// Locked. False: a stop was requested already, there is nothing to wait for.
-bool queue_locked(waitable& s, waiter* w, condition_stop* stop) noexcept {
+// Locked.
+void queue_locked(waitable& s, waiter* w, condition_stop* stop) noexcept {
+  w->winner = nullptr;
   if (stop != nullptr) {
-    if (stop->requested) return false;
     stop->waiter = w;
+    stop->winner.store(0, relaxed);
+    w->winner = &stop->winner;
   }
   rt::wait_queue::push_back(s.waiters, w);
   s.word.fetch_or(kWaiting, relaxed);
-  return true;
+}
+
+// Locked; w is off the queue. From here on the stop callback keeps its hands off.
+void claim_locked(waiter* w) noexcept {
+  if (w->winner != nullptr) w->winner->store(1, relaxed);
+}
+
+bool must_wait_locked(const condition_stop* stop) noexcept {
+  return stop == nullptr || !stop->requested;
 }
 
 // The waiter's slot: the mutex. It is read first, as the waiter may be woken as soon as the
@@ -45,7 +55,8 @@ bool unlock_both(rt::G* g, void* condition) noexcept {
   guest_waiter guest(&s, &unlink_waiter);
   rt::guest_enter();
   lock(s);
-  const bool wait = queue_locked(s, &guest.self, stop);
+  const bool wait = must_wait_locked(stop);
+  if (wait) queue_locked(s, &guest.self, stop);
   unlock(s);
   mutex_unlock_inside(mutex, nullptr);
   rt::guest_leave();
@@ -58,13 +69,14 @@ void condition_wait(waitable& s, waitable& held_mutex, condition_stop* stop) noe
   if (!rt::on_goroutine()) return wait_as_guest(s, held_mutex, stop);
   M* const m = rt::enter();
   lock(s);
-  waiter* const w = &m->curg->wait;
-  if (!queue_locked(s, w, stop)) {
+  if (!must_wait_locked(stop)) {
     unlock(s);
     mutex_unlock_inside(held_mutex, m);
     return rt::leave(m);
   }
-  rt::self(m, &s, &unlink_waiter)->slot = &held_mutex;
+  waiter* const w = rt::self(m, &s, &unlink_waiter);
+  w->slot = &held_mutex;
+  queue_locked(s, w, stop);
   rt::park(&unlock_both, &s, rt::wait_reason::condition_variable);
 }
 
@@ -74,7 +86,7 @@ void condition_stopped(condition_stop& stop) noexcept {
   lock(s);
   stop.requested = true;
   waiter* const w = stop.waiter;
-  const bool waits = w != nullptr && w->object == &s;
+  const bool waits = w != nullptr && stop.winner.exchange(1, relaxed) == 0;
   if (waits) rt::wait_queue::remove(s.waiters, w);
   unlock(s, [any = s.waiters.first != nullptr](std::uint64_t word) {
     return with_waiting(word, any);
@@ -90,6 +102,7 @@ void condition_notify(waitable& s, bool all) noexcept {
     do {
       waiter* const w = rt::wait_queue::pop_front(s.waiters);
       if (w == nullptr) break;
+      claim_locked(w);
       go.add(w);
     } while (all);
     unlock(s, [any = s.waiters.first != nullptr](std::uint64_t word) {

@@ -120,6 +120,12 @@ void release_waiters(wait_group_state& s, M* m) noexcept {
   while (waiter* const w = rt::wait_queue::pop_front(waiting)) rt::wake(m, w);
 }
 
+// For a goroutine that counted down to zero but was abandoned on its way in: those who wait on
+// plain threads are released all the same.
+void release_for_abandoned(void* object, waiter*) noexcept {
+  release_waiters(*static_cast<wait_group_state*>(object), nullptr);
+}
+
 }  // namespace
 
 void wait_group_add_slow(wait_group_state& s, std::uint64_t old, std::int32_t n) noexcept {
@@ -134,7 +140,11 @@ void wait_group_add_slow(wait_group_state& s, std::uint64_t old, std::int32_t n)
     release_waiters(s, nullptr);
     return rt::guest_leave();
   }
+  waiter& mine = arch::this_m()->curg->wait;  // a release is owed, should the runtime end first
+  mine.unlink = &release_for_abandoned;
+  mine.object = &s;
   M* const m = rt::enter();
+  mine.object = nullptr;
   release_waiters(s, m);
   rt::leave(m);
 }

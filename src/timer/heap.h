@@ -27,6 +27,8 @@ struct timer {
   // touch unless fire itself goes on with it.
   void (*fire)(timer* t) noexcept = nullptr;
   void* arg = nullptr;
+  // The runtime has ended and the timer will never fire; null: nobody needs to know. `arg` is lost.
+  void (*forgotten)(timer* t) noexcept = nullptr;
 };
 
 class timer_heap {
@@ -64,12 +66,20 @@ class timer_heap {
     return t;
   }
 
-  // Forgets every timer and gives the memory back.
-  void clear() noexcept {
-    for (std::size_t i = 0; i < size_; ++i) slots_[i].t->place = timer::kNowhere;
+  // Forgets every timer, having shown it to `each`, and gives the memory back.
+  template <class F>
+  void clear(F each) noexcept {
+    for (std::size_t i = 0; i < size_; ++i) {
+      slots_[i].t->place = timer::kNowhere;
+      each(slots_[i].t);
+    }
     if (slots_ != nullptr) base::unmap_pages(slots_, capacity_ * sizeof(slot));
     slots_ = nullptr;
     size_ = capacity_ = 0;
+  }
+
+  void clear() noexcept {
+    clear([](timer*) {});
   }
 
   bool is_valid() const noexcept {

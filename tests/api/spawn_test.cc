@@ -169,22 +169,24 @@ TEST_P(Spawn, ResultsAndArgumentsAreDestroyedOnce) {
 }
 
 TEST_P(Spawn, JoinsFromPlainThreads) {
-  vole::join_handle<int> across;
   std::atomic<int> sum{0};
-  vole::run([&] {
+  run([&] {
+    sum = 0;
+    vole::wait_group joined;  // main waits here, not in std::thread::join: that would keep its P
+    joined.add(4);
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i)
       threads.emplace_back([&, h = vole::spawn([i] {
                                  vole::yield();
                                  return i;
-                               })]() mutable { sum += h.join(); });
-    vole::wait_group joined;  // the threads end without main's help: it only waits
-    joined.add();
-    threads.emplace_back([&] { joined.done(); });
+                               })]() mutable {
+        sum += h.join();
+        joined.done();
+      });
     joined.wait();
     for (std::thread& t : threads) t.join();
+    EXPECT_EQ(sum, 0 + 1 + 2 + 3);
   });
-  EXPECT_EQ(sum, 0 + 1 + 2 + 3);
 }
 
 TEST_P(Spawn, WithoutRunStartsTheRuntime) {

@@ -106,9 +106,8 @@ class incoming {
   std::optional<T> take() {
     auto* const c = std::launder(reinterpret_cast<cell_type*>(room_));
     if constexpr (travels_itself<T>) {
-      std::optional<T> value(std::move(*c));
-      std::destroy_at(c);
-      return value;
+      const after_use then{c};
+      return std::optional<T>(std::move(*c));
     } else {
       const std::unique_ptr<T> box(*c);
       return std::optional<T>(std::move(*box));
@@ -117,6 +116,10 @@ class incoming {
 
  private:
   using cell_type = typename chan_type_of<T>::cell;
+  struct after_use {
+    ~after_use() { std::destroy_at(cell); }
+    cell_type* cell;
+  };
   alignas(cell_type) std::byte room_[sizeof(cell_type)];
 };
 

@@ -69,6 +69,7 @@ void shared_unlock_shared_slow(shared_waitable& s) noexcept;
 struct condition_stop {
   waitable& condition;
   rt::waiter* waiter = nullptr;
+  std::atomic<std::uint32_t> winner{0};  // 1: the waiter is off the queue; it may be anywhere
   bool requested = false;
 };
 // Unlocks the mutex while waiting; does not lock it again.

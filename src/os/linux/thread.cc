@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <csignal>
 #include <new>
+#include <string_view>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "os/linux/line_reader.h"
 #include "os/os.h"
 
 namespace vole::os {
@@ -94,6 +96,20 @@ void park_forever() noexcept {
 }
 
 thread this_thread() noexcept { return {std::bit_cast<std::uint64_t>(pthread_self())}; }
+
+std::uint32_t thread_count() noexcept {
+  line_reader status("/proc/self/status");
+  std::string_view line;
+  while (status.next(&line)) {
+    constexpr std::string_view kKey = "Threads:\t";
+    if (line.substr(0, kKey.size()) != kKey) continue;
+    std::uint32_t n = 0;
+    for (const char c : line.substr(kKey.size()))
+      if (c >= '0' && c <= '9') n = n * 10 + static_cast<std::uint32_t>(c - '0');
+    return n;
+  }
+  return ~std::uint32_t{0};
+}
 
 void sharpen_timeouts() noexcept { prctl(PR_SET_TIMERSLACK, 1UL); }
 

@@ -1,0 +1,195 @@
+// context: deadlines, cancellation and values that belong to one task, handed down its calls.
+//
+//     auto [ctx, cancel] = vole::with_timeout(parent, 5s);
+//     vole::go([ctx = ctx] { ... vole::select(vole::on_recv(jobs, job), vole::on_done(ctx)) ... });
+//
+// A context is a reference: copies are cheap and mean the same one. Cancelling one cancels all that
+// were derived from it. Any thread may use one; without a deadline or after_func() none of this
+// needs a runtime. One with a deadline that outlives the runtime no longer ends by itself.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <vole/chan.h>
+#include <vole/detail/context_node.h>
+#include <vole/detail/deferred.h>
+#include <vole/detail/time.h>
+#include <vole/errors.h>
+#include <vole/select.h>
+
+namespace vole {
+inline namespace v0 {
+
+// Names a value of type T. Its address is its identity: inline constexpr context_key<int> key{"x"};
+template <class T>
+class context_key {
+ public:
+  using value_type = T;
+  explicit constexpr context_key(const char* name) noexcept : name_(name) {}
+  context_key(const context_key&) = delete;
+  context_key& operator=(const context_key&) = delete;
+  constexpr const char* name() const noexcept { return name_; }
+
+ private:
+  const char* name_;
+};
+
+class [[nodiscard]] context {
+ public:
+  // Never cancelled, no deadline, no values. Likewise one that was moved from.
+  static context background() noexcept { return context(); }
+  context() noexcept = default;
+  explicit context(detail::context_node* owned) noexcept : node_(owned) {}  // with_*'s
+  context(const context& other) noexcept : node_(detail::share_context(other.node_)) {}
+  context(context&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  context& operator=(const context& other) noexcept {
+    detail::drop_context(std::exchange(node_, detail::share_context(other.node_)));
+    return *this;
+  }
+  context& operator=(context&& other) noexcept {
+    detail::drop_context(std::exchange(node_, std::exchange(other.node_, nullptr)));
+    return *this;
+  }
+  ~context() { detail::drop_context(node_); }
+  friend bool operator==(const context&, const context&) noexcept = default;  // identity
+
+  // Closed when it is cancelled. Nil if that can never be.
+  recv_chan<> done() const noexcept;
+  // None while it is not cancelled; then errc::canceled or errc::deadline_exceeded, for ever.
+  std::error_code err() const noexcept;
+  // What cancel() was given; if nothing, err() as a std::system_error. Null while not cancelled.
+  std::exception_ptr cause() const;
+  std::optional<time_point> deadline() const noexcept;
+  // The innermost value of that key; it lives as long as this context. nullptr: there is none.
+  template <class T>
+  const T* value(const context_key<T>& key) const noexcept {
+    return static_cast<const T*>(detail::find_value(node_, &key));
+  }
+  // Stop is requested after done is closed, where cancel() was called or, for a deadline, on a
+  // goroutine of vole's: there the callbacks run.
+  std::stop_token stop_token() const;
+
+  detail::context_node* node() const noexcept { return node_; }  // vole's own
+
+ private:
+  detail::context_node* node_ = nullptr;
+};
+
+// Cancels a context. Move-only; destroying it cancels.
+class [[nodiscard]] cancel_function {
+ public:
+  cancel_function() noexcept = default;
+  explicit cancel_function(context ctx) noexcept : ctx_(std::move(ctx)) {}  // with_*'s
+  cancel_function(cancel_function&&) noexcept = default;
+  cancel_function& operator=(cancel_function&& other) noexcept {
+    if (this != &other) {
+      (*this)();
+      ctx_ = std::move(other.ctx_);
+    }
+    return *this;
+  }
+  ~cancel_function() { (*this)(); }
+
+  // When it returns, done is closed and everything below is cancelled, or another call is just
+  // doing that. Only the first one counts. Does not wait for anybody.
+  void operator()() const { (*this)(nullptr); }
+  void operator()(std::exception_ptr cause) const;
+
+ private:
+  context ctx_;
+};
+
+struct [[nodiscard]] cancelable {
+  context ctx;
+  cancel_function cancel;
+};
+
+namespace detail {
+cancelable derive(const context& parent, std::int64_t when);
+class watch_node;
+watch_node* watch(const context& ctx, deferred_ptr fn);
+bool stop_watch(const context& ctx, watch_node* w);
+void drop_watch(watch_node* w) noexcept;
+}  // namespace detail
+
+[[nodiscard]] inline cancelable with_cancel(const context& parent) {
+  return detail::derive(parent, detail::kNeverNs);
+}
+// The earlier one of this deadline and the parent's counts. time_point::max(): none.
+[[nodiscard]] inline cancelable with_deadline(const context& parent, time_point t) {
+  return detail::derive(parent, detail::to_ns(t));
+}
+[[nodiscard]] inline cancelable with_timeout(const context& parent, duration d) {
+  return detail::derive(parent, detail::deadline_after(d));
+}
+// Cancelled as well when stop is requested there; that is, done is closed when request_stop()
+// returns.
+[[nodiscard]] cancelable with_stop_token(const context& parent, std::stop_token token);
+
+template <class T>
+[[nodiscard]] context with_value(const context& parent, const context_key<T>& key,
+                                 std::type_identity_t<T> value) {
+  return context(new detail::typed_value<T>(parent.node(), &key, std::move(value)));
+}
+template <class T>
+context with_value(const context& parent, const context_key<T>&& key,
+                   std::type_identity_t<T> value) = delete;  // a key that is gone afterwards
+
+// The parent's values, but not its cancellation and deadline.
+[[nodiscard]] context without_cancel(const context& parent);
+
+// The other end of after_func(ctx, fn). Destroying it does not stop it.
+class func_watch {
+ public:
+  func_watch() noexcept = default;
+  func_watch(context ctx, detail::watch_node* owned) noexcept  // after_func's
+      : ctx_(std::move(ctx)), node_(owned) {}
+  func_watch(func_watch&& other) noexcept
+      : ctx_(std::move(other.ctx_)), node_(std::exchange(other.node_, nullptr)) {}
+  func_watch& operator=(func_watch&& other) noexcept {
+    detail::drop_watch(std::exchange(node_, std::exchange(other.node_, nullptr)));
+    ctx_ = std::move(other.ctx_);
+    return *this;
+  }
+  ~func_watch() { detail::drop_watch(node_); }
+
+  // True: fn will not run (and is destroyed now). False: it has been started, or was stopped before.
+  bool stop() { return detail::stop_watch(ctx_, node_); }
+
+ private:
+  context ctx_;
+  detail::watch_node* node_ = nullptr;
+};
+
+// Calls fn when ctx is cancelled, in a goroutine of its own; at once if it is already. An exception
+// that leaves fn ends the program.
+template <detail::deferrable F>
+func_watch after_func(const context& ctx, F&& fn) {
+  return func_watch(ctx, detail::watch(ctx, detail::defer(std::forward<F>(fn))));
+}
+
+// A select clause: taken when ctx is cancelled.
+template <class Fn = detail::no_handler>
+  requires std::invocable<Fn>
+[[nodiscard]] auto on_done(const context& ctx, Fn&& fn = {}) {
+  return detail::recv_clause<std::monostate, Fn&&>(ctx.done().core(), std::forward<Fn>(fn));
+}
+
+}  // namespace v0
+}  // namespace vole
+
+template <>
+struct std::hash<vole::context> {
+  std::size_t operator()(const vole::context& c) const noexcept {
+    return std::hash<void*>{}(c.node());
+  }
+};

@@ -1,0 +1,85 @@
+// What a context refers to: a counted record, linked to the one it was derived from. Not for users.
+//
+// The background is no record: null. A record keeps its parent, and so all above it, alive.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+class cancel_node;  // src/time/cancel.h
+class value_node;
+
+class context_node {
+ public:
+  // Shares the parent, and inherits who cancels it and where values are looked for.
+  explicit context_node(context_node* from) noexcept : parent(from) {
+    if (from == nullptr) return;
+    from->references.fetch_add(1, std::memory_order_relaxed);
+    canceler = from->canceler;
+    values = from->values;
+  }
+  context_node(const context_node&) = delete;
+  context_node& operator=(const context_node&) = delete;
+  virtual ~context_node() = default;  // leaves the parent to drop_context
+
+  std::atomic<std::uint32_t> references{1};
+  context_node* const parent;
+  cancel_node* canceler = nullptr;     // the nearest at or above; null: it is never cancelled
+  const value_node* values = nullptr;  // likewise
+};
+
+inline context_node* share_context(context_node* n) noexcept {
+  if (n != nullptr) n->references.fetch_add(1, std::memory_order_relaxed);
+  return n;
+}
+
+// A loop: a chain of a million contexts must not be a million calls deep.
+inline void drop_context(context_node* n) noexcept {
+  while (n != nullptr && n->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    context_node* const above = n->parent;
+    delete n;
+    n = above;
+  }
+}
+
+class value_node : public context_node {
+ public:
+  value_node(context_node* from, const void* k, const void* v) noexcept
+      : context_node(from), older(values), key(k), value(v) {
+    values = this;
+  }
+
+  const value_node* const older;  // the next one above
+  const void* const key;          // a context_key's address
+  const void* const value;
+};
+
+inline const void* find_value(const context_node* n, const void* key) noexcept {
+  if (n == nullptr) return nullptr;
+  const value_node* v = n->values;
+  while (v != nullptr && v->key != key) v = v->older;
+  return v != nullptr ? v->value : nullptr;
+}
+
+template <class T>
+struct value_room {
+  const T value_;
+};
+
+// The room comes first: a move that throws must not have shared the parent yet.
+template <class T>
+class typed_value final : private value_room<T>, public value_node {
+ public:
+  typed_value(context_node* from, const void* k, T&& v)
+      : value_room<T>{std::move(v)}, value_node(from, k, std::addressof(this->value_)) {}
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

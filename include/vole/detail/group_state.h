@@ -1,0 +1,39 @@
+// What the goroutines of a group share: their number and their first exception. Not for users.
+#pragma once
+
+#include <atomic>
+#include <exception>
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+class first_error {
+ public:
+  // True: it is the first.
+  bool offer(const std::exception_ptr& e) noexcept {
+    if (taken_.exchange(true, std::memory_order_relaxed)) return false;
+    error_ = e;
+    return true;
+  }
+  // Once those who offer are known to be done.
+  const std::exception_ptr& get() const noexcept { return error_; }
+
+ private:
+  std::atomic<bool> taken_{false};
+  std::exception_ptr error_;
+};
+
+class head_count {
+ public:
+  void enter() noexcept { inside_.fetch_add(1, std::memory_order_relaxed); }
+  void leave() noexcept { inside_.fetch_sub(1, std::memory_order_relaxed); }
+  bool any() const noexcept { return inside_.load(std::memory_order_relaxed) != 0; }
+
+ private:
+  std::atomic<int> inside_{0};
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

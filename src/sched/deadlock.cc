@@ -1,0 +1,57 @@
+#include "sched/deadlock.h"
+
+#include "arch/sanitizer.h"
+#include "base/fatal.h"
+#include "os/os.h"
+#include "sched/state.h"
+#include "sched/timers.h"
+
+namespace vole::rt::deadlock {
+namespace {
+
+// The midwife, sysmon, and the thread inside run(); TSan has one of its own.
+constexpr std::uint32_t kOtherThreads = 3 + (arch::kThreadSanitizer ? 1 : 0);
+
+struct stillness {
+  bool all_asleep;
+  std::uint32_t threads;   // Ms
+  std::uint64_t starts;    // how often an M was ever started
+};
+
+stillness see() noexcept {
+  holding hold(sched.lock);
+  std::uint32_t asleep = 0;
+  m_slab.for_each([&](const M* m) {
+    asleep += m->alive.load(std::memory_order_acquire) && m->idle.load(seq_cst) ? 1u : 0u;
+  });
+  return {asleep == sched.m_count && sched.global.size_hint() == 0 &&
+              !sched.stopping.load(relaxed) &&
+              sched.idle_p_count.load(relaxed) == sched.procs.load(relaxed),
+          sched.m_count, sched.starts};
+}
+
+bool anybody_alive() noexcept {
+  bool alive = false;
+  g_slab.for_each([&](const G* g) {
+    const g_status s = status_of(*g);
+    alive |= s != g_status::idle && s != g_status::dead;
+  });
+  return alive;
+}
+
+}  // namespace
+
+sight look() noexcept {
+  if (!sched.in_run.load(seq_cst)) return sight::none;
+  const stillness before = see();
+  if (!before.all_asleep) return sight::unsettled;
+  if (!sched.main_runs.load(seq_cst) || pending_timers() != 0) return sight::none;
+  if (os::thread_count() > before.threads + kOtherThreads) return sight::none;
+  const stillness after = see();
+  if (!after.all_asleep || after.starts != before.starts || !sched.main_runs.load(seq_cst))
+    return sight::unsettled;
+  if (!anybody_alive()) fatal("no goroutines (main called exit_goroutine) - deadlock!");
+  fatal("all goroutines are asleep - deadlock!");
+}
+
+}  // namespace vole::rt::deadlock

@@ -1,0 +1,181 @@
+#include "time/cancel.h"
+
+#include <utility>
+
+#include "chan/core.h"
+#include "sched/timers.h"
+#include "time/errand.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+using namespace base;
+
+// What the inside of a cancellation leaves to be done in user context. Each holds a reference.
+struct aftermath {
+  cancel_node* nodes = nullptr;    // cancelled by us; through `after`
+  cancel_link* watches = nullptr;  // through `next`
+  cancel_link* late = nullptr;     // children that others had cancelled already; through `next`
+};
+
+cancel_node* node_of(cancel_link* l) noexcept { return static_cast<cancel_node*>(l); }
+
+void push(cancel_link*& list, cancel_link* l) noexcept { l->next = std::exchange(list, l); }
+
+// False: it is cancelled already; then done is closed as well.
+bool mark(cancel_node& n, errc why, const std::exception_ptr& cause, M* m,
+          cancel_link*& children) noexcept {
+  n.lock.acquire();
+  if (n.now.load(relaxed) != cancel_node::live) {
+    n.lock.release();
+    if (n.now.load(acquire) != cancel_node::closed) chan_close_inside(*n.done.core(), m);
+    return false;
+  }
+  n.why = why;
+  n.cause = cause;
+  n.now.store(cancel_node::decided, release);  // pairs: error
+  children = std::exchange(n.children, nullptr);
+  const bool armed = n.armed;
+  n.must_stop = n.source.stop_possible();
+  n.lock.release();
+  chan_close_inside(*n.done.core(), m);
+  n.now.store(cancel_node::closed, release);  // pairs: error
+  if (armed) rt::stop_timer(&n.clock);
+  return true;
+}
+
+// The root and all below it. The caller holds a reference to the root.
+aftermath cancel_tree(cancel_node& root, errc why, const std::exception_ptr& cause, M* m) noexcept {
+  aftermath left;
+  cancel_link* pending = nullptr;
+  if (!mark(root, why, cause, m, pending)) return left;
+  if (root.above == nullptr || !disown_inside(*root.above, root)) share_context(&root);
+  left.nodes = &root;
+  while (pending != nullptr) {
+    cancel_link* const l = std::exchange(pending, pending->next);
+    cancel_link* children = nullptr;
+    if (l->is_watch) {
+      push(left.watches, l);
+    } else if (!mark(*node_of(l), why, cause, m, children)) {
+      push(left.late, l);
+    } else {
+      node_of(l)->after = std::exchange(left.nodes, node_of(l));
+      while (children != nullptr) push(pending, std::exchange(children, children->next));
+    }
+  }
+  return left;
+}
+
+void finish(aftermath left) {
+  while (left.watches != nullptr)
+    start_watch(*std::exchange(left.watches, left.watches->next));
+  while (left.nodes != nullptr) {
+    cancel_node* const n = std::exchange(left.nodes, left.nodes->after);
+    if (n->must_stop) n->source.request_stop();
+    drop_context(n);
+  }
+  while (left.late != nullptr) drop_context(node_of(std::exchange(left.late, left.late->next)));
+}
+
+// The right side on a goroutine of its own. Abandoned, its references are lost: nothing may be
+// destroyed then.
+void finish_elsewhere(aftermath left, void* created_at) noexcept {
+  static_assert(sizeof(left) <= rt::kInlineCallable);
+  const rt::birth b{[](void* callable) { finish(*static_cast<aftermath*>(callable)); }, nullptr,
+                    created_at, nullptr, 0};
+  rt::spawn_from_timer(b, &left, sizeof(left));
+}
+
+// The deadline's errand: sysmon must run no user code, so a goroutine cancels.
+struct expiry {
+  static void work(cancel_node& n) { cancel(n, errc::deadline_exceeded, nullptr); }
+  static void drop(cancel_node* n) noexcept { drop_context(n); }
+  // If it is the last reference, the memory is lost: destroying would run user code.
+  static void forget(cancel_node* n) noexcept { n->references.fetch_sub(1, acq_rel); }
+};
+
+// The record lives: it is cancelled before it is freed, and that waits for us (stop_timer).
+void expire(rt::timer* t) noexcept {
+  auto* const n = static_cast<cancel_node*>(t->arg);
+  share_context(n);
+  errand<cancel_node, expiry>::start_from_timer(n, n->created_at);
+}
+
+}  // namespace
+
+cancel_node::cancel_node(context_node* from, std::int64_t when, void* site, chan<> d) noexcept
+    : context_node(from),
+      cancel_link(false),
+      above(canceler),
+      deadline(above != nullptr && above->deadline <= when ? above->deadline : when),
+      own_deadline(when != kNeverNs && (above == nullptr || when < above->deadline)),
+      created_at(site),
+      done(std::move(d)) {
+  canceler = this;
+}
+
+std::error_code cancel_node::error() const noexcept {
+  const state s = now.load(acquire);  // pairs: mark
+  if (s == live) return {};
+  if (s == decided) {  // a guest, since this may be a stop callback
+    rt::guest_enter_anywhere();
+    chan_close_inside(*done.core(), nullptr);
+    rt::guest_leave();
+  }
+  return make_error_code(why);
+}
+
+void cancel_node::on_stop::operator()() const noexcept {
+  rt::guest_enter_anywhere();
+  const aftermath left = cancel_tree(*node, errc::canceled, nullptr, nullptr);
+  const bool elsewhere = rt::on_goroutine() && left.nodes != nullptr;
+  if (elsewhere) finish_elsewhere(left, node->created_at);
+  rt::guest_leave();
+  if (!elsewhere) finish(left);
+}
+
+bool adopt(cancel_node& n, cancel_link& l) noexcept {
+  bool adopted = false;
+  inside([&](M*) noexcept {
+    holding hold(n.lock);
+    if (n.now.load(relaxed) != cancel_node::live) return;
+    adopted = true;
+    l.prev = nullptr;
+    l.next = n.children;
+    if (l.next != nullptr) l.next->prev = &l;
+    n.children = &l;
+  });
+  return adopted;
+}
+
+bool disown_inside(cancel_node& n, cancel_link& l) noexcept {
+  holding hold(n.lock);
+  if (n.now.load(relaxed) != cancel_node::live) return false;
+  (l.prev != nullptr ? l.prev->next : n.children) = l.next;
+  if (l.next != nullptr) l.next->prev = l.prev;
+  return true;
+}
+
+void cancel(cancel_node& n, errc why, const std::exception_ptr& cause) {
+  if (n.now.load(acquire) == cancel_node::closed) return;
+  aftermath left;
+  inside([&](M* m) noexcept { left = cancel_tree(n, why, cause, m); });
+  finish(left);
+}
+
+void start_clock(cancel_node& n) noexcept {
+  n.clock.fire = &expire;
+  n.clock.arg = &n;
+  inside_started([&n](M*) noexcept {
+    holding hold(n.lock);
+    if (n.now.load(relaxed) != cancel_node::live) return;
+    n.armed = true;
+    rt::add_timer(&n.clock, n.deadline);
+  });
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

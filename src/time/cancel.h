@@ -1,0 +1,112 @@
+// A context that can be cancelled: its children, its clock, its end.
+//
+// Who    src/time; any goroutine, any plain thread, sysmon for the clock.
+// Law    state goes live -> decided -> closed, once. It leaves live under `lock`, together
+//        with the children, and `why` and `cause` never change afterwards. `done` is closed
+//        between decided and closed; whoever reads decided closes it himself before he
+//        says that there is an error. So err() != nil exactly if done is closed, to
+//        anybody who looks.
+// Law    a link in its parent's list holds a reference, and a child one to its parent. The
+//        circle is broken by the cancellation, which is certain: the cancel_function
+//        cancels at the latest when it is destroyed, and holds a reference until then.
+//        So a record is never freed live, or with its timer running.
+// Note   while the parent is live, its list is its own; afterwards the list belongs to
+//        whoever cancelled the parent. Hence "linked" needs no flag.
+//
+// Cancelling a tree.
+//
+//     inside the runtime                       in user context
+//     mark the root, take its children         start the functions of after_func
+//     close done, stop the clock               request_stop of stop_token()
+//     the same for each child, in a loop       let go of what was cancelled
+//
+// The left side runs no user code and cannot be abandoned half-way; no two locks are held
+// at once but a timer's inside a context's. The loop needs no memory: the links of children
+// that were taken are ours.
+//
+// A stop callback (with_stop_token) runs in the middle of request_stop(), where a
+// goroutine must not change threads (see sync/condition_variable.cc). It does the left side
+// as a guest; on a goroutine the right side gets a goroutine of its own.
+// Proof  tests/stress/context_stress_test.cc
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <stop_token>
+
+#include <vole/chan.h>
+#include <vole/detail/context_node.h>
+#include <vole/errors.h>
+
+#include "base/atomic.h"
+#include "base/lock.h"
+#include "sched/park.h"
+#include "sched/timers.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+using rt::M;
+
+// A place in a context's list of what its cancellation reaches.
+struct cancel_link {
+  explicit cancel_link(bool watch) noexcept : is_watch(watch) {}
+  cancel_link* next = nullptr;
+  cancel_link* prev = nullptr;
+  const bool is_watch;  // a watch_node, not a cancel_node
+};
+
+class cancel_node final : public context_node, public cancel_link {
+ public:
+  enum state : std::uint8_t { live, decided, closed };
+  struct on_stop {
+    cancel_node* node;
+    void operator()() const noexcept;
+  };
+
+  // `when`: kNeverNs, or its own deadline. The earlier one wins.
+  cancel_node(context_node* from, std::int64_t when, void* site, chan<> d) noexcept;
+  ~cancel_node() override { asked.reset(); }  // waits for a callback that is running: first of all
+
+  std::error_code error() const noexcept;
+
+  cancel_node* const above;             // whose list it is in while that one is live; may be null
+  const std::int64_t deadline;          // kNeverNs: none
+  const bool own_deadline;              // earlier than any above
+  void* const created_at;
+  const chan<> done;
+
+  base::lock<base::lock_rank::object> lock;
+  base::atomic<state> now{live};        // written under lock until it is not live
+  errc why{};                           // written once, before `now` is
+  std::exception_ptr cause;             // likewise
+  cancel_link* children = nullptr;      // under lock
+  bool armed = false;                   // under lock: the clock was started
+  std::stop_source source{std::nostopstate};  // under lock; set once
+  bool must_stop = false;               // there was a source when it was cancelled; the canceller's
+
+  rt::timer clock;
+  cancel_node* after = nullptr;         // the canceller's list
+  std::optional<std::stop_callback<on_stop>> asked;  // with_stop_token
+};
+
+// Puts l into n's list, with a reference that the list takes over. False: n is cancelled.
+bool adopt(cancel_node& n, cancel_link& l) noexcept;
+// Takes it out again; the reference is the caller's. False: n is cancelled, its canceller has it.
+// Inside the runtime.
+bool disown_inside(cancel_node& n, cancel_link& l) noexcept;
+
+// Idempotent. User context; runs user code.
+void cancel(cancel_node& n, errc why, const std::exception_ptr& cause);
+
+// Starts the clock, and the runtime if none runs.
+void start_clock(cancel_node& n) noexcept;
+
+// The watch's half of a cancellation. User context; takes over the link's reference.
+void start_watch(cancel_link& l) noexcept;
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

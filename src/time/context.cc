@@ -1,0 +1,114 @@
+// include/vole/context.h: contexts that are derived from others, and what they say.
+
+#include <vole/context.h>
+
+#include <memory>
+
+#include "base/lock.h"
+#include "os/os.h"
+#include "time/cancel.h"
+#include "time/errand.h"
+
+namespace vole {
+inline namespace v0 {
+namespace {
+
+using namespace base;
+using detail::cancel_node;
+
+cancel_node* canceler_of(const context& c) noexcept {
+  return c.node() != nullptr ? c.node()->canceler : nullptr;
+}
+
+// A new context under parent, cancelled at once if that one is.
+cancelable make(const context& parent, std::int64_t when, void* site, cancel_node*& n) {
+  n = new cancel_node(parent.node(), when, site, chan<>());
+  context ctx(n);
+  cancelable made{ctx, cancel_function(ctx)};
+  if (n->above == nullptr) return made;
+  detail::share_context(n);
+  if (!detail::adopt(*n->above, *n)) {
+    detail::drop_context(n);
+    detail::cancel(*n, n->above->why, n->above->cause);
+  }
+  return made;
+}
+
+}  // namespace
+
+namespace detail {
+
+cancelable derive(const context& parent, std::int64_t when) {
+  cancel_node* n;
+  cancelable made = make(parent, when, __builtin_return_address(0), n);
+  if (!n->own_deadline) return made;
+  if (when <= os::now_ns()) {
+    cancel(*n, errc::deadline_exceeded, nullptr);
+  } else {
+    start_clock(*n);
+  }
+  return made;
+}
+
+}  // namespace detail
+
+cancelable with_stop_token(const context& parent, std::stop_token token) {
+  cancel_node* n;
+  cancelable made = make(parent, detail::kNeverNs, __builtin_return_address(0), n);
+  if (token.stop_possible()) n->asked.emplace(std::move(token), cancel_node::on_stop{n});
+  return made;
+}
+
+context without_cancel(const context& parent) {
+  if (canceler_of(parent) == nullptr) return parent;
+  auto* const n = new detail::context_node(parent.node());
+  n->canceler = nullptr;
+  return context(n);
+}
+
+recv_chan<> context::done() const noexcept {
+  const cancel_node* const n = canceler_of(*this);
+  return n != nullptr ? recv_chan<>(n->done) : nullptr;
+}
+
+std::error_code context::err() const noexcept {
+  const cancel_node* const n = canceler_of(*this);
+  return n != nullptr ? n->error() : std::error_code();
+}
+
+std::exception_ptr context::cause() const {
+  const std::error_code e = err();
+  if (!e) return nullptr;
+  const std::exception_ptr& given = canceler_of(*this)->cause;
+  return given != nullptr ? given : std::make_exception_ptr(std::system_error(e, "vole::context"));
+}
+
+std::optional<time_point> context::deadline() const noexcept {
+  const cancel_node* const n = canceler_of(*this);
+  if (n == nullptr || n->deadline == detail::kNeverNs) return std::nullopt;
+  return detail::from_ns(n->deadline);
+}
+
+std::stop_token context::stop_token() const {
+  cancel_node* const n = canceler_of(*this);
+  if (n == nullptr) return {};
+  std::stop_source fresh;  // made before we are inside, where nothing is allocated
+  std::stop_source used(std::nostopstate);
+  bool cancelled = false;
+  detail::inside([&](rt::M*) noexcept {
+    holding hold(n->lock);
+    if (!n->source.stop_possible()) n->source.swap(fresh);
+    used = n->source;
+    cancelled = n->now.load(relaxed) != cancel_node::live;
+  });
+  if (cancelled) used.request_stop();
+  return used.get_token();
+}
+
+void cancel_function::operator()(std::exception_ptr cause) const {
+  const context held = ctx_;  // whoever is woken may destroy us
+  if (cancel_node* const n = canceler_of(held)) detail::cancel(*n, errc::canceled, cause);
+}
+
+}  // namespace v0
+}  // namespace vole

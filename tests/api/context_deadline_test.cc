@@ -1,0 +1,179 @@
+// context: deadlines.
+
+#include <vole/vole.h>
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "fixture.h"
+
+namespace {
+
+class Deadline : public vole_test::Runtime {};
+VOLE_AT_1_2_4_PROCS(Deadline);
+
+using namespace std::chrono_literals;
+using vole::context;
+using vole::errc;
+
+TEST_P(Deadline, EndsTheContext) {
+  run([] {
+    const auto begin = vole::now();
+    auto [ctx, cancel] = vole::with_timeout(context::background(), 3ms);
+    ASSERT_TRUE(ctx.deadline().has_value());
+    EXPECT_GE(*ctx.deadline() - begin, 3ms);
+    EXPECT_FALSE(ctx.done().recv().has_value());
+    EXPECT_GE(vole::now(), *ctx.deadline());
+    EXPECT_EQ(ctx.err(), errc::deadline_exceeded);
+    EXPECT_EQ(ctx.err(), std::errc::timed_out);
+    cancel();
+    EXPECT_EQ(ctx.err(), errc::deadline_exceeded) << "the first one counts";
+    try {
+      std::rethrow_exception(ctx.cause());
+    } catch (const std::system_error& e) {
+      EXPECT_EQ(e.code(), errc::deadline_exceeded);
+    }
+  });
+}
+
+TEST_P(Deadline, InThePastEndsItAtOnce) {
+  const auto body = [] {
+    for (const vole::duration d : {vole::duration(0), vole::duration(-1h), vole::duration::min()}) {
+      auto [ctx, cancel] = vole::with_timeout(context::background(), d);
+      EXPECT_EQ(ctx.err(), errc::deadline_exceeded);
+      EXPECT_EQ(ctx.done().try_recv().status, vole::chan_status::closed);
+    }
+    auto [top, cancel] = vole::with_cancel(context::background());
+    cancel();
+    auto [ctx, cancel_it] = vole::with_timeout(top, 0ms);
+    EXPECT_EQ(ctx.err(), errc::canceled) << "the parent was first";
+  };
+  run(body);
+  body();
+}
+
+TEST_P(Deadline, CancelBeatsIt) {
+  run([] {
+    auto [ctx, cancel] = vole::with_timeout(context::background(), 1h);
+    EXPECT_FALSE(ctx.err());
+    cancel();
+    EXPECT_EQ(ctx.err(), errc::canceled);
+    EXPECT_TRUE(ctx.deadline().has_value());
+  });
+}
+
+TEST_P(Deadline, TheEarlierOneWins) {
+  run([] {
+    const auto soon = vole::now() + 1h, later = soon + 1h;
+    auto [top, cancel] = vole::with_deadline(context::background(), soon);
+    auto [same, cancel_same] = vole::with_deadline(top, later);
+    EXPECT_EQ(same.deadline(), soon);
+    auto [plain, cancel_plain] = vole::with_cancel(same);
+    EXPECT_EQ(plain.deadline(), soon);
+    auto [shorter, cancel_shorter] = vole::with_timeout(plain, 1ms);
+    EXPECT_LT(*shorter.deadline(), soon);
+    shorter.done().recv();
+    EXPECT_EQ(shorter.err(), errc::deadline_exceeded);
+    EXPECT_FALSE(plain.err());
+    const context named = vole::without_cancel(shorter);
+    EXPECT_FALSE(named.deadline().has_value());
+  });
+}
+
+TEST_P(Deadline, ReachesTheChildren) {
+  run([] {
+    auto [top, cancel] = vole::with_timeout(context::background(), 2ms);
+    auto [child, cancel_child] = vole::with_cancel(top);
+    auto [later, cancel_later] = vole::with_timeout(child, 1h);
+    later.done().recv();
+    EXPECT_EQ(later.err(), errc::deadline_exceeded);
+    EXPECT_EQ(child.err(), errc::deadline_exceeded);
+    EXPECT_EQ(top.err(), errc::deadline_exceeded);
+  });
+}
+
+TEST_P(Deadline, NoneIsNone) {
+  run([] {
+    auto [a, cancel_a] = vole::with_deadline(context::background(), vole::time_point::max());
+    EXPECT_FALSE(a.deadline().has_value());
+    auto [b, cancel_b] = vole::with_timeout(context::background(), vole::duration::max());
+    EXPECT_FALSE(b.deadline().has_value());
+    EXPECT_FALSE(a.err());
+    cancel_a();
+    EXPECT_TRUE(a.err());
+  });
+}
+
+TEST_P(Deadline, OnPlainThreadsStartsTheRuntime) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([] {
+      auto [ctx, cancel] = vole::with_timeout(context::background(), 2ms);
+      EXPECT_FALSE(ctx.done().recv().has_value());
+      EXPECT_EQ(ctx.err(), errc::deadline_exceeded);
+    });
+  for (std::thread& t : threads) t.join();
+  vole::shutdown();
+}
+
+TEST_P(Deadline, ManyInAnyOrder) {
+  run([] {
+    const int n = vole_test::kSanitized ? 200 : 2000;
+    std::vector<vole::cancelable> all;
+    for (int i = 0; i < n; ++i)
+      all.push_back(vole::with_timeout(context::background(),
+                                       std::chrono::microseconds((i * 7919) % 5000)));
+    for (const vole::cancelable& c : all) {
+      c.ctx.done().recv();
+      EXPECT_EQ(c.ctx.err(), errc::deadline_exceeded);
+      EXPECT_GE(vole::now(), *c.ctx.deadline());
+    }
+  });
+}
+
+TEST_P(Deadline, AContextMayOutliveItsRuntime) {
+  std::optional<vole::cancelable> kept, expired;
+  for (int round = 0; round < 2; ++round) {
+    vole::run([&] {
+      kept.emplace(vole::with_timeout(context::background(), 1h));
+      expired.emplace(vole::with_timeout(kept->ctx, 1ms));
+      expired->ctx.done().recv();
+    });
+    EXPECT_EQ(expired->ctx.err(), errc::deadline_exceeded);
+    EXPECT_FALSE(kept->ctx.err());
+    if (round == 0) kept->cancel();
+  }
+  vole::run([&] {
+    auto [child, cancel] = vole::with_cancel(kept->ctx);
+    kept->cancel();
+    EXPECT_EQ(child.err(), errc::canceled);
+  });
+}
+
+TEST_P(Deadline, StopCallbacksRunOnAGoroutine) {
+  run([] {
+    auto [ctx, cancel] = vole::with_timeout(context::background(), 1ms);
+    std::atomic<std::uint64_t> id{0};
+    const std::stop_callback callback(ctx.stop_token(), [&id] { id = vole::goroutine_id(); });
+    while (id == 0) vole::yield();
+    EXPECT_EQ(ctx.err(), errc::deadline_exceeded);
+  });
+}
+
+TEST_P(Deadline, ABusyGoroutineIsToldAtItsNextLook) {
+  run([] {
+    auto [ctx, cancel] = vole::with_timeout(context::background(), 1ms);
+    long rounds = 0;
+    while (!ctx.err()) {
+      ++rounds;
+      vole::checkpoint();
+      vole::yield();
+    }
+    EXPECT_GT(rounds, 0);
+  });
+}
+
+}  // namespace

@@ -1,0 +1,109 @@
+// Who runs next, seen from outside at one P: what lies where, and in which order it is found [11].
+
+#include <vole/vole.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fixture.h"
+
+namespace {
+
+class Order : public vole_test::Runtime {};
+INSTANTIATE_TEST_SUITE_P(Ps, Order, testing::Values(1), vole_test::procs_name);
+
+constexpr std::size_t kLocal = 200, kGlobal = 40;
+
+// One letter for each goroutine in the order they ran: main's own, l, and those that a plain thread
+// queued globally, g. Empty: somebody ran before all of them were there.
+std::string who_ran() {
+  std::string log;
+  log.reserve(kLocal + kGlobal);
+  vole::wait_group done;
+  std::thread([&] {
+    for (std::size_t i = 0; i < kGlobal; ++i) done.go([&] { log += 'g'; });
+  }).join();
+  for (std::size_t i = 0; i < kLocal; ++i) done.go([&] { log += 'l'; });
+  const bool all_were_there = vole::stats().global_queue == kGlobal && log.empty();
+  done.wait();
+  return all_were_there ? log : "";
+}
+
+TEST_P(Order, LocalBeforeGlobalButForEvery61st) {  // [9] [11]
+  run([] {
+    std::string log;
+    for (int i = 0; log.empty() && i < 50; ++i) log = who_ran();
+    ASSERT_EQ(log.size(), kLocal + kGlobal);
+    const std::size_t last_local = log.rfind('l');
+    const std::string mixed = log.substr(0, last_local + 1);
+    std::vector<std::size_t> fair;
+    for (std::size_t i = mixed.find('g'); i != std::string::npos; i = mixed.find('g', i + 1))
+      fair.push_back(i);
+    EXPECT_GE(fair.size(), kLocal / 61) << log;
+    EXPECT_LE(fair.size(), kLocal / 61 + 1) << log;
+    for (std::size_t i = 1; i < fair.size(); ++i)
+      EXPECT_EQ(fair[i] - fair[i - 1], 61u) << "exactly one, each 61st time: " << log;
+  });
+}
+
+// A goroutine that was made ready runs before those that wait in the ring, and it shares the slice
+// of who readied it: the two cannot keep the ring waiting for ever.
+TEST_P(Order, RunnextFirst) {  // [5] [11]
+  run([] {
+    std::string log;
+    vole::wait_group gate, done;
+    gate.add();
+    done.go([&] {
+      gate.wait();
+      log += 'n';
+    });
+    vole::yield();  // it waits now
+    for (int i = 0; i < 5; ++i) done.go([&] { log += 'r'; });
+    gate.done();
+    done.wait();
+    EXPECT_EQ(log, "nrrrrr");
+  });
+}
+
+// A goroutine that ends hands its very stack to one that starts.
+TEST_P(Order, OneStackServesAllThatRunToTheirEnd) {  // [35]
+  run([] {
+    std::set<std::uintptr_t> stacks;
+    vole::wait_group done;
+    for (int i = 0; i < 200; ++i)
+      done.go([&] {
+        stacks.insert(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) >> 16);
+      });
+    done.wait();
+    EXPECT_LE(stacks.size(), 2u) << "a stack may lie across a multiple of 64 KiB";
+  });
+}
+
+// Two goroutines that wait for each other: one switch for each wait, nobody in between.
+TEST_P(Order, PartnersSwitchOnceAWait) {  // [35]
+  run([] {
+    constexpr std::uint64_t kRounds = 1000;
+    const vole::chan<int> ping, pong;
+    vole::wait_group done;
+    done.go([=] {
+      while (auto v = ping.recv()) pong.send(*v + 1);
+    });
+    ping.send(0);
+    pong.recv();
+    const std::uint64_t before = vole::stats().switches;
+    for (std::uint64_t i = 0; i < kRounds; ++i) {
+      ping.send(static_cast<int>(i));
+      EXPECT_EQ(pong.recv(), static_cast<int>(i) + 1);
+    }
+    const std::uint64_t switches = vole::stats().switches - before;
+    EXPECT_GE(switches, 2 * kRounds);
+    EXPECT_LE(switches, 2 * kRounds + kRounds / 10) << "a slice may end now and then";
+    ping.close();
+    done.wait();
+  });
+}
+
+}  // namespace

@@ -1,0 +1,8 @@
+// expect: no matching function for call to .on_send
+#include <vole/vole.h>
+
+int main() {
+  const vole::chan<int> c(1);
+  const vole::recv_chan<int> out = c;
+  vole::select(vole::on_send(out, 1));
+}

@@ -1,0 +1,254 @@
+// Channels as they are shipped (src/chan/core.cc, send_recv.cc) on the checker: plain
+// threads send, receive, give up and close.
+//
+// Law    a send that was told ok arrives once, any other never; in order from one
+//        sender to one receiver. Nobody sleeps for ever once the channel is closed.
+//        Values are handed over without a race. Whoever is woken may destroy the channel.
+// Note   the goroutine's half differs from a plain thread's in how it sleeps: the lock
+//        is released by the commit. That is select_model.cc's subject.
+#include "chan/core.cc"
+#include "chan/send_recv.cc"
+
+#include <optional>
+
+#include "mutants.h"
+
+namespace vole::os {
+
+std::int64_t now_ns() noexcept { return 1; }
+void park_forever() noexcept { base::fatal("os: parked for ever"); }
+
+}  // namespace vole::os
+
+namespace vole::detail {
+namespace {
+
+using value = model::var<int>;
+constexpr std::int64_t kSoon = 2;  // whether it passes first is the checker's choice
+
+const chan_type kType{sizeof(value), alignof(value),
+                      [](void* to, void* from) noexcept {
+                        *static_cast<value*>(to) = static_cast<value*>(from)->get();
+                      },
+                      nullptr, nullptr};
+
+// The shipped operations, or copies of as_guest and close_inside with one fault each.
+enum class fault {
+  none,
+  wakes_under_lock,    // and releases the lock of what may be gone
+  looks_then_queues,   // in two lock sections
+  gives_up_unclaimed,  // the clock does not ask whether a value came
+  stays_queued,        // the clock does not take the waiter off its queue
+  forgets_senders,     // at close
+  close_keeps_room,    // a send looks for room before it looks whether the channel is closed
+};
+
+template <fault F, class Direction>
+step faulty(chan_core& c, void* slot, std::int64_t when) noexcept {
+  rt::guest_note sleeper;
+  atomic<std::uint32_t> winner{0};
+  waiter self;
+  self.thread = &sleeper;
+  self.slot = slot;
+  self.unlink = Direction::unlink;
+  self.winner = &winner;
+  c.lock.acquire();
+  waiter* other = nullptr;
+  const bool was_closed = c.closed;
+  if (F == fault::close_keeps_room && c.count.load(relaxed) < c.capacity) c.closed = false;
+  const step s = Direction::try_locked(c, slot, &other);
+  c.closed = was_closed;
+  if (s == step::wait && F == fault::looks_then_queues) {
+    c.lock.release();
+    c.lock.acquire();
+  }
+  if (s == step::wait) {
+    self.object = &c;
+    rt::wait_queue::push_back(Direction::queue(c), &self);
+  }
+  if (s == step::wake && F == fault::wakes_under_lock) rt::wake(nullptr, other, told(other, true));
+  c.lock.release();
+  if (s == step::wake && F != fault::wakes_under_lock) rt::wake(nullptr, other, told(other, true));
+  if (s != step::wait) return s;
+  if (when != kNever && F == fault::gives_up_unclaimed) {
+    if (sleeper.woken.sleep_for(when)) return step_of(sleeper.value);
+    Direction::unlink(&c, &self);
+    return step::wait;
+  }
+  if (when != kNever && F == fault::stays_queued) self.unlink = [](void*, waiter*) noexcept {};
+  if (when != kNever) {
+    const step ended = step_of(rt::guest_sleep_until(self, &c, winner, when));
+    model::require(self.object == nullptr, "went away, and left its waiter in a queue");
+    return ended;
+  }
+  sleeper.woken.sleep();
+  return step_of(sleeper.value);
+}
+
+template <fault F, class Direction>
+chan_status perform(chan_core& c, void* slot, std::int64_t when) {
+  if (F == fault::none) return operate_until<Direction>(&c, slot, when);
+  return status_of(faulty<F, Direction>(c, slot, when), chan_status::timeout);
+}
+
+template <fault F>
+void close(chan_core& c) {
+  if (F != fault::forgets_senders) {
+    model::require(chan_close(&c), "closed twice");
+    return;
+  }
+  c.lock.acquire();
+  c.closed = true;
+  chan_waiters all;
+  while (waiter* const w = rt::wait_queue::pop_claimed(c.receivers)) rt::wait_queue::push_back(all, w);
+  c.lock.release();
+  while (waiter* const w = rt::wait_queue::pop_front(all)) rt::wake(nullptr, w, told(w, false));
+}
+
+struct plan {
+  std::size_t capacity = 0;
+  int senders = 1, receivers = 1;
+  int each = 1;             // values of a sender, and receives of a receiver
+  bool timed_sends = false, timed_receives = false;
+  bool closes = false;      // a third party closes; else all wait for each other
+  bool tries = false;       // a third party tries to receive
+};
+
+template <fault F = fault::none>
+struct traffic {
+  value ring[2];
+  chan_core c;
+  plan p;
+  int sent[8] = {}, came[8] = {};  // by value; read in finish()
+
+  explicit traffic(plan what)
+      : c(kType, what.capacity, reinterpret_cast<std::byte*>(ring)), p(what) {
+    static constexpr const char* kSenders[] = {"send1", "send2"};
+    static constexpr const char* kReceivers[] = {"recv1", "recv2"};
+    for (int i = 0; i < p.senders; ++i) model::spawn(kSenders[i], [this, i] { send(i); });
+    for (int i = 0; i < p.receivers; ++i) model::spawn(kReceivers[i], [this] { receive(); });
+    if (p.closes) model::spawn("closer", [this] { close<F>(c); });
+    if (p.tries) model::spawn("tries", [this] { try_once(); });
+  }
+
+  void send(int who) {
+    for (int n = 0; n < p.each; ++n) {
+      const int number = who * p.each + n;
+      value v(number + 1);
+      const chan_status s = perform<F, sending>(c, &v, p.timed_sends ? kSoon : kNever);
+      if (s == chan_status::ok) ++sent[number];
+      model::require(s != chan_status::closed || p.closes, "closed by nobody");
+      if (s == chan_status::closed) return;
+    }
+  }
+  void receive() {
+    int last = 0;
+    for (int n = 0; n < p.each * (p.closes ? 3 : 1); ++n) {
+      value v(0);
+      const chan_status s = perform<F, receiving>(c, &v, p.timed_receives ? kSoon : kNever);
+      if (s == chan_status::closed) return;
+      if (s != chan_status::ok) continue;
+      ++came[v.get() - 1];
+      model::require(p.senders > 1 || v.get() > last, "out of order");
+      last = v.get();
+    }
+  }
+  void try_once() {
+    value v(0);
+    if (chan_try_recv(&c, &v) == chan_status::ok) ++came[v.get() - 1];
+  }
+  void finish() {
+    while (c.count.load(relaxed) != 0) {
+      value v(0);
+      c.pop_value(&v);
+      ++came[v.get() - 1];
+    }
+    for (int i = 0; i < 8; ++i) {
+      model::require(came[i] <= 1, "a value came twice");
+      model::require(came[i] <= sent[i], "a value came that was not sent");
+      model::require(came[i] >= sent[i], "a value is lost");
+    }
+    model::require(c.senders.first == nullptr && c.receivers.first == nullptr, "somebody waits");
+  }
+};
+
+// The receiver destroys the channel as soon as it has its value, or has been told of the close.
+template <fault F>
+struct destroying {
+  value ring[1];
+  std::optional<chan_core> c;
+
+  explicit destroying(bool by_close) {
+    c.emplace(kType, 0, reinterpret_cast<std::byte*>(ring));
+    model::spawn("waker", [this, by_close] {
+      value v(1);
+      if (by_close) {
+        close<F>(*c);
+      } else {
+        perform<F, sending>(*c, &v, kNever);
+      }
+    });
+    model::spawn("woken", [this] {
+      value v(0);
+      perform<F, receiving>(*c, &v, kNever);
+      c.reset();
+    });
+  }
+};
+
+const model::options kBounded{.preemptions = 2, .seconds = 4};
+
+TEST(Chan, EveryValueArrivesOnce) {
+  model::holds<traffic<>>("chan: one pair, unbuffered", {.seconds = 4}, plan{});
+  model::holds<traffic<>>("chan: one pair, unbuffered, twice", kBounded, plan{.each = 2});
+  model::holds<traffic<>>("chan: one pair, capacity 1, twice", kBounded,
+                          plan{.capacity = 1, .each = 2});
+  model::holds<traffic<>>("chan: two pairs, unbuffered", kBounded,
+                          plan{.senders = 2, .receivers = 2});
+  model::holds<traffic<>>("chan: two pairs, capacity 1, twice", {.random = 20'000},
+                          plan{.capacity = 1, .senders = 2, .receivers = 2, .each = 2});
+}
+
+TEST(Chan, DeadlinesLoseNothing) {
+  model::holds<traffic<>>("chan: timed receive", kBounded, plan{.timed_sends = true,
+                          .timed_receives = true});
+  model::holds<traffic<>>("chan: timed, capacity 1, twice", kBounded,
+                          plan{.capacity = 1, .each = 2, .timed_sends = true,
+                               .timed_receives = true});
+  model::holds<traffic<>>("chan: timed, two pairs", {.random = 20'000},
+                          plan{.senders = 2, .receivers = 2, .each = 2, .timed_sends = true,
+                               .timed_receives = true});
+}
+
+TEST(Chan, CloseWakesEverybody) {
+  model::holds<traffic<>>("chan: close, one pair", kBounded, plan{.closes = true});
+  model::holds<traffic<>>("chan: close, two pairs", {.random = 20'000},
+                          plan{.senders = 2, .receivers = 2, .closes = true});
+  model::holds<traffic<>>("chan: close, capacity 1", kBounded,
+                          plan{.capacity = 1, .each = 2, .closes = true});
+  model::holds<traffic<>>("chan: close, timed, a try", {.random = 20'000},
+                          plan{.each = 2, .timed_sends = true, .timed_receives = true,
+                               .closes = true, .tries = true});
+}
+
+TEST(Chan, TheWokenMayDestroyIt) {
+  model::holds<destroying<fault::none>>("chan: destroyed by its receiver", {.seconds = 4}, false);
+  model::holds<destroying<fault::none>>("chan: destroyed after its close", {.seconds = 4}, true);
+}
+
+TEST(Chan, MutantsAreCaught) {
+  const model::options o{.seconds = 4};
+  const plan timed{.timed_sends = true, .timed_receives = true};
+  model::catches<destroying<fault::wakes_under_lock>>("chan: wakes under the lock", o, false);
+  model::catches<traffic<fault::looks_then_queues>>("chan: looks, then queues", o, plan{});
+  model::catches<traffic<fault::gives_up_unclaimed>>("chan: gives up unclaimed", o, timed);
+  model::catches<traffic<fault::stays_queued>>("chan: gives up, stays queued", o, timed);
+  model::catches<traffic<fault::forgets_senders>>("chan: close forgets the senders", o,
+                                                  plan{.receivers = 0, .closes = true});
+  model::catches<traffic<fault::close_keeps_room>>(
+      "chan: room goes before closed", o,
+      plan{.capacity = 1, .receivers = 1, .closes = true});
+}
+
+}  // namespace
+}  // namespace vole::detail

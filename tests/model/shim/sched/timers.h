@@ -1,0 +1,16 @@
+// The twin of src/sched/timers.h: plain threads have no timers, they sleep for a time.
+#pragma once
+
+#include <cstdint>
+
+namespace vole::rt {
+
+struct timer {
+  void (*fire)(timer* t) noexcept = nullptr;
+  void* arg = nullptr;
+};
+inline constexpr std::int64_t kNoTimer = INT64_MAX;
+inline void add_timer(timer*, std::int64_t) noexcept {}
+inline bool stop_timer(timer*) noexcept { return false; }
+
+}  // namespace vole::rt
