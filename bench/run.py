@@ -32,7 +32,11 @@ TIMEOUT_S = 60
 BOOST_FLAGS = ["-std=c++20", "-O2", "-DNDEBUG", "-pthread"]
 
 # name: N of a --quick run (None as N means each program's own default, which must agree).
-NAMES = {"spawn_join": 100_000, "yield": 500_000, "yield1k": 500_000, "fib": 20}
+NAMES = {
+    "spawn_join": 100_000, "spawn_seq": 100_000, "yield": 500_000, "yield1k": 500_000,
+    "pingpong": 100_000, "chan_spsc": 500_000, "chan_mpmc": 400_000, "select4": 100_000,
+    "mutex64": 640_000, "skynet": 10_000, "fib": 20, "sieve": 200, "parked": 10_000,
+}
 DEFAULT_PEERS = ["go", "boost_fiber", "boost_fiber1"]
 
 

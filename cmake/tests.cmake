@@ -137,7 +137,8 @@ if(NOT VOLE_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
     target_include_directories(${target} PRIVATE
       ${PROJECT_SOURCE_DIR}/tests/model/shim
       ${PROJECT_SOURCE_DIR}/tests/model
-      ${PROJECT_SOURCE_DIR}/src)
+      ${PROJECT_SOURCE_DIR}/src
+      ${PROJECT_SOURCE_DIR}/include)
     target_compile_options(${target} PRIVATE -O2)
   endforeach()
   if(TARGET vole_explorer)

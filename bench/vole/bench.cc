@@ -3,32 +3,17 @@
 // Law    the same work as bench/go/main.go, line for line where C++ allows it; the clock
 //        runs inside vole::run, so starting and stopping the runtime is not counted.
 // Exit   0; 1: a wrong result; 2: an unknown NAME or a bad N.
+#include "bench.h"
+
 #include <vole/vole.h>
 
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <string_view>
 #include <system_error>
 
+namespace bench {
 namespace {
-
-using clock = std::chrono::steady_clock;
-
-class stopwatch {
- public:
-  double ns() const {
-    return std::chrono::duration<double, std::nano>(clock::now() - start_).count();
-  }
-  double ms() const { return ns() / 1e6; }
-
- private:
-  clock::time_point start_ = clock::now();
-};
-
-void report(const char* name, double value, const char* unit) {
-  std::printf("%s %.2f %s\n", name, value, unit);
-}
 
 // Every benchmark takes N and returns the program's exit status.
 
@@ -89,13 +74,7 @@ int fib(int n) {
   return 1;
 }
 
-struct benchmark {
-  std::string_view name;
-  int (*run)(int n);
-  int default_n;
-};
-
-constexpr benchmark kBenchmarks[] = {
+constexpr benchmark kRunning[] = {
     {"spawn_join", spawn_join, 1'000'000},
     {"yield", yield2, 5'000'000},
     {"yield1k", yield1k, 5'000'000},
@@ -104,26 +83,32 @@ constexpr benchmark kBenchmarks[] = {
 
 int usage(const char* complaint, const char* word) {
   std::fprintf(stderr, "vole_bench: %s%s\nusage: vole_bench NAME [N]; names:", complaint, word);
-  for (const benchmark& b : kBenchmarks) std::fprintf(stderr, " %s", b.name.data());
+  for (const auto table : {running(), waiting()})
+    for (const benchmark& b : table) std::fprintf(stderr, " %s", b.name.data());
   std::fputc('\n', stderr);
   return 2;
 }
 
 }  // namespace
 
+std::span<const benchmark> running() { return kRunning; }
+
+}  // namespace bench
+
 int main(int argc, char** argv) {
+  using namespace bench;
   if (argc < 2) return usage("no name", "");
-  const std::string_view name = argv[1];
-  for (const benchmark& b : kBenchmarks) {
-    if (b.name != name) continue;
-    int n = b.default_n;
-    if (argc > 2) {
-      const std::string_view word = argv[2];
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
-      if (error != std::errc{} || end != word.data() + word.size() || n < 1)
-        return usage("bad N: ", argv[2]);
-    }
-    return vole::run([&b, n] { return b.run(n); });
+  const benchmark* wanted = nullptr;
+  for (const auto table : {running(), waiting()})
+    for (const benchmark& b : table)
+      if (b.name == argv[1]) wanted = &b;
+  if (wanted == nullptr) return usage("unknown name: ", argv[1]);
+  int n = wanted->default_n;
+  if (argc > 2) {
+    const std::string_view word = argv[2];
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
+    if (error != std::errc{} || end != word.data() + word.size() || n < 1)
+      return usage("bad N: ", argv[2]);
   }
-  return usage("unknown name: ", argv[1]);
+  return vole::run([wanted, n] { return wanted->run(n); });
 }

@@ -121,11 +121,11 @@ struct sends {
     send(T{});
   }
 
-  // v is moved from only if the result is ok.
+  // v is moved from only if the result is ok. (U: T may be incomplete until one is called.)
   chan_status try_send(T&& v) const { return attempt(v); }
-  chan_status try_send(const T& v) const
-    requires std::copy_constructible<T>
-  {
+  template <class U = T>
+    requires std::copy_constructible<U>
+  chan_status try_send(const T& v) const {
     T copy(v);
     return attempt(copy);
   }
@@ -138,15 +138,15 @@ struct sends {
   // As try_send, but waits until then.
   chan_status send_until(T&& v, time_point t) const { return attempt_until(v, to_ns(t)); }
   chan_status send_for(T&& v, duration d) const { return attempt_until(v, deadline_after(d)); }
-  chan_status send_until(const T& v, time_point t) const
-    requires std::copy_constructible<T>
-  {
+  template <class U = T>
+    requires std::copy_constructible<U>
+  chan_status send_until(const T& v, time_point t) const {
     T copy(v);
     return attempt_until(copy, to_ns(t));
   }
-  chan_status send_for(const T& v, duration d) const
-    requires std::copy_constructible<T>
-  {
+  template <class U = T>
+    requires std::copy_constructible<U>
+  chan_status send_for(const T& v, duration d) const {
     T copy(v);
     return attempt_until(copy, deadline_after(d));
   }

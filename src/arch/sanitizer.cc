@@ -76,6 +76,15 @@ void san_release_all() noexcept {
 #endif
 }
 
+void san_unmapping(const void* at, std::size_t bytes) noexcept {
+#if defined(VOLE_SANITIZE_ADDRESS)
+  __asan_unpoison_memory_region(at, bytes);
+#else
+  static_cast<void>(at);
+  static_cast<void>(bytes);
+#endif
+}
+
 }  // namespace vole::arch
 
 extern "C" VOLE_BARE void vole_san_depart() noexcept {

@@ -34,12 +34,16 @@ void san_thread_begins(san_thread& t) noexcept;
 void san_fresh_stack(std::byte* lo, std::size_t bytes) noexcept;
 void san_aim(san_thread& t, std::byte* lo) noexcept;  // next switch goes there; null: to g0
 void san_release_all() noexcept;                      // before the stacks are unmapped
+// This memory goes back to the kernel. Abandoned frames have left their marks in its shadow, and
+// whoever is given the addresses next must not meet them.
+void san_unmapping(const void* at, std::size_t bytes) noexcept;
 #else
 inline constexpr bool kSanitized = false;
 inline void san_thread_begins(san_thread&) noexcept {}
 inline void san_fresh_stack(std::byte*, std::size_t) noexcept {}
 inline void san_aim(san_thread&, std::byte*) noexcept {}
 inline void san_release_all() noexcept {}
+inline void san_unmapping(const void*, std::size_t) noexcept {}
 #endif
 
 #if defined(VOLE_SANITIZE_THREAD)

@@ -46,9 +46,10 @@ void settle_threads() noexcept {
   const std::int64_t until = os::now_ns() + kGrace;
   for (;;) {
     const std::uint32_t seen = sched.settled.load(seq_cst);
-    if (all_settled(os::now_ns() >= until)) return;
+    if (all_settled(os::now_ns() >= until)) break;
     futex_wait_for(&sched.settled, seen, kLookAgain);
   }
+  holding hold(sched.lock);  // whose thread has just ended is still inside: end_m
 }
 
 // The parked ones first. Others that name an object were on their way in to release those who wait

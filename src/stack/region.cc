@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "arch/sanitizer.h"
 #include "base/system.h"
 #include "os/os.h"
 
@@ -117,6 +118,7 @@ void release_all_locked() noexcept {
     if (r.leaked) continue;
     r.base.store(nullptr, relaxed);
     protected_pages.store(protected_pages.load(relaxed) - r.by_mprotect, relaxed);
+    arch::san_unmapping(base, r.capacity * r.stride.load(relaxed));
     os::unreserve(base, r.capacity * r.stride.load(relaxed));
   }
 }

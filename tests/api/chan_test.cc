@@ -3,7 +3,6 @@
 #include <vole/vole.h>
 
 #include <atomic>
-#include <memory>
 #include <optional>
 #include <thread>
 #include <unordered_set>

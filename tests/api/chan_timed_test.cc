@@ -36,7 +36,9 @@ std::atomic<long> allocations{0};
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
 
 namespace {
 
@@ -80,7 +82,8 @@ TEST_P(ChanTimed, TimesOutNotEarlier) {
 TEST_P(ChanTimed, APastDeadlineOnlyTries) {
   on_both([] {
     const chan<int> c(1), nil = nullptr;
-    for (const vole::time_point t : {vole::now() - 1h, vole::time_point::min(), vole::time_point()}) {
+    for (const vole::time_point t :
+         {vole::now() - 1h, vole::time_point::min(), vole::time_point()}) {
       EXPECT_EQ(c.recv_until(t).status, chan_status::timeout);
       EXPECT_EQ(c.send_until(1, t), chan_status::ok) << "there was room";
       EXPECT_EQ(c.send_until(2, t), chan_status::timeout);
@@ -238,7 +241,9 @@ TEST_P(ChanTimed, WaitersAreAbandonedWithTheRuntime) {
       vole::go([&c] { (void)c.recv(); });
       vole::go([&c] { (void)c.recv_for(1h); });
       vole::go([&full] { full.send(2); });
-      vole::go([&c, &full] { vole::select(vole::on_recv(c), vole::on_send(full, 1), vole::on_after(1h)); });
+      vole::go([&c, &full] {
+        vole::select(vole::on_recv(c), vole::on_send(full, 1), vole::on_after(1h));
+      });
     }
     wait_until_parked(20, "chan receive");
     wait_until_parked(10, "chan send");

@@ -123,10 +123,9 @@ struct may_throw {  // its move may throw, so it travels in a box
 
 TEST_P(ChanTypes, ThrowingMove) {
   run([] {
-    travels<may_throw>([](int i) { return may_throw(i); },
-                       [](const may_throw& v, int i) {
-                         EXPECT_EQ(v.text, "number " + std::to_string(i));
-                       });
+    travels<may_throw>(
+        [](int i) { return may_throw(i); },
+        [](const may_throw& v, int i) { EXPECT_EQ(v.text, "number " + std::to_string(i)); });
     const chan<may_throw> c(1);
     may_throw bomb(1);
     bomb.text = "bomb";

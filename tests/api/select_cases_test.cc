@@ -35,7 +35,8 @@ TEST_P(SelectCases, OneOfMany) {
     std::size_t got = 0;
     for (std::size_t i = 0; i < kMany; ++i) {
       channels.emplace_back(i % 2);
-      cases.emplace_back(on_recv(channels.back(), [&](std::optional<std::size_t> v) { got += *v; }));
+      cases.emplace_back(
+          on_recv(channels.back(), [&](std::optional<std::size_t> v) { got += *v; }));
     }
     vole::wait_group done;
     done.go([&channels] {
@@ -167,15 +168,16 @@ TEST_P(SelectCases, HandlersMayParkAndSelectAgain) {
     done.go([=] {
       bool more = true;
       while (more)
-        vole::select(on_recv(in, [&](std::optional<int> v) {
-                       if (!v) return out.close(), void(more = false);
-                       inner.send(*v);
-                       vole::yield();
-                       vole::select(on_recv(inner, [&](std::optional<int> w) {
-                         out.send(*w + 1);  // parks
-                         in.capacity();     // the same channel: no lock is held
-                       }));
-                     }),
+        vole::select(on_recv(in,
+                             [&](std::optional<int> v) {
+                               if (!v) return out.close(), void(more = false);
+                               inner.send(*v);
+                               vole::yield();
+                               vole::select(on_recv(inner, [&](std::optional<int> w) {
+                                 out.send(*w + 1);  // parks
+                                 in.capacity();     // the same channel: no lock is held
+                               }));
+                             }),
                      on_after(1h));
     });
     int next = 1;
@@ -204,7 +206,8 @@ TEST_P(SelectCases, TheWokenMayDropTheLastReference) {
       vole::wait_group done;
       const auto sleeper = [&] {
         std::optional<int> v;
-        EXPECT_EQ(vole::select(on_recv(*ha, v), on_send(*hb, 5), on_after(1h)), round % 2u);
+        EXPECT_EQ(vole::select(on_recv(*ha, v), on_send(*hb, 5), on_after(1h)),
+                  static_cast<unsigned>(round) % 2);
         a.reset();
         b.reset();
       };

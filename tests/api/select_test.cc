@@ -112,7 +112,8 @@ TEST_P(Select, BlocksUntilOneIsReady) {
     for (int round = 0; round < 50; ++round) {
       std::optional<int> v;
       done.go([&] {
-        EXPECT_EQ(vole::select(on_recv(a, v), on_send(b, 3), on_recv(c)), round % 3u);
+        EXPECT_EQ(vole::select(on_recv(a, v), on_send(b, 3), on_recv(c)),
+                  static_cast<unsigned>(round) % 3);
       });
       if (round % 2 == 0) wait_until_parked(1, "select");
       if (round % 3 == 0) a.send(round);
@@ -145,7 +146,8 @@ TEST_P(Select, APlainThreadBlocksToo) {
     });
     for (int i = 0; i < 50; ++i) {
       std::optional<int> v;
-      EXPECT_EQ(vole::select(on_recv(a, v), on_send(b, -1), on_after(1h)), i % 2u);
+      EXPECT_EQ(vole::select(on_recv(a, v), on_send(b, -1), on_after(1h)),
+                static_cast<unsigned>(i) % 2);
       if (i % 2 == 0) {
         EXPECT_EQ(v, i);
       }
@@ -187,9 +189,7 @@ TEST_P(Select, TheSameChannelTwice) {
     vole::wait_group done;
     std::array<int, 4> taken{};
     for (int i = 0; i < 200; ++i) {
-      done.go([&] {
-        ++taken[vole::select(on_recv(c), on_recv(c), on_send(c, 1), on_recv(c))];
-      });
+      done.go([&] { ++taken[vole::select(on_recv(c), on_recv(c), on_send(c, 1), on_recv(c))]; });
       if (i % 2 == 0) wait_until_parked(1, "select");
       i % 4 < 2 ? c.send(i) : (void)c.recv();
       done.wait();

@@ -100,7 +100,8 @@ void close(chan_core& c) {
   c.lock.acquire();
   c.closed = true;
   chan_waiters all;
-  while (waiter* const w = rt::wait_queue::pop_claimed(c.receivers)) rt::wait_queue::push_back(all, w);
+  while (waiter* const w = rt::wait_queue::pop_claimed(c.receivers))
+    rt::wait_queue::push_back(all, w);
   c.lock.release();
   while (waiter* const w = rt::wait_queue::pop_front(all)) rt::wake(nullptr, w, told(w, false));
 }
@@ -108,10 +109,10 @@ void close(chan_core& c) {
 struct plan {
   std::size_t capacity = 0;
   int senders = 1, receivers = 1;
-  int each = 1;             // values of a sender, and receives of a receiver
+  int each = 1;  // values of a sender, and receives of a receiver
   bool timed_sends = false, timed_receives = false;
-  bool closes = false;      // a third party closes; else all wait for each other
-  bool tries = false;       // a third party tries to receive
+  bool closes = false;  // a third party closes; else all wait for each other
+  bool tries = false;   // a third party tries to receive
 };
 
 template <fault F = fault::none>
@@ -210,14 +211,14 @@ TEST(Chan, EveryValueArrivesOnce) {
 }
 
 TEST(Chan, DeadlinesLoseNothing) {
-  model::holds<traffic<>>("chan: timed receive", kBounded, plan{.timed_sends = true,
-                          .timed_receives = true});
-  model::holds<traffic<>>("chan: timed, capacity 1, twice", kBounded,
-                          plan{.capacity = 1, .each = 2, .timed_sends = true,
-                               .timed_receives = true});
-  model::holds<traffic<>>("chan: timed, two pairs", {.random = 20'000},
-                          plan{.senders = 2, .receivers = 2, .each = 2, .timed_sends = true,
-                               .timed_receives = true});
+  model::holds<traffic<>>("chan: timed receive", kBounded,
+                          plan{.timed_sends = true, .timed_receives = true});
+  model::holds<traffic<>>(
+      "chan: timed, capacity 1, twice", kBounded,
+      plan{.capacity = 1, .each = 2, .timed_sends = true, .timed_receives = true});
+  model::holds<traffic<>>(
+      "chan: timed, two pairs", {.random = 20'000},
+      plan{.senders = 2, .receivers = 2, .each = 2, .timed_sends = true, .timed_receives = true});
 }
 
 TEST(Chan, CloseWakesEverybody) {
@@ -226,9 +227,9 @@ TEST(Chan, CloseWakesEverybody) {
                           plan{.senders = 2, .receivers = 2, .closes = true});
   model::holds<traffic<>>("chan: close, capacity 1", kBounded,
                           plan{.capacity = 1, .each = 2, .closes = true});
-  model::holds<traffic<>>("chan: close, timed, a try", {.random = 20'000},
-                          plan{.each = 2, .timed_sends = true, .timed_receives = true,
-                               .closes = true, .tries = true});
+  model::holds<traffic<>>(
+      "chan: close, timed, a try", {.random = 20'000},
+      plan{.each = 2, .timed_sends = true, .timed_receives = true, .closes = true, .tries = true});
 }
 
 TEST(Chan, TheWokenMayDestroyIt) {
@@ -246,8 +247,7 @@ TEST(Chan, MutantsAreCaught) {
   model::catches<traffic<fault::forgets_senders>>("chan: close forgets the senders", o,
                                                   plan{.receivers = 0, .closes = true});
   model::catches<traffic<fault::close_keeps_room>>(
-      "chan: room goes before closed", o,
-      plan{.capacity = 1, .receivers = 1, .closes = true});
+      "chan: room goes before closed", o, plan{.capacity = 1, .receivers = 1, .closes = true});
 }
 
 }  // namespace

@@ -20,15 +20,15 @@ using namespace vole::base;
 
 enum class fault {
   none,
-  winner_not_by_cas,     // looks, then writes
-  pass_3_only_queued,    // a loser's channel is locked only if its waiter is still queued
-  pass_3_skips_last,     // the last channel is not locked at all
-  commit_reads_late,     // the frame is read after the last unlock
-  clock_after_unlock,    // the clock starts when the channels are unlocked
-  clock_before_switch,   // the clock starts before the context is saved
-  clock_not_stopped,     // g leaves without stopping the clock
-  clock_unwatched,       // stopped, but a clock that is being fired is not waited for
-  claims_unlocked,       // a waker pops under the lock, but claims after it
+  winner_not_by_cas,    // looks, then writes
+  pass_3_only_queued,   // a loser's channel is locked only if its waiter is still queued
+  pass_3_skips_last,    // the last channel is not locked at all
+  commit_reads_late,    // the frame is read after the last unlock
+  clock_after_unlock,   // the clock starts when the channels are unlocked
+  clock_before_switch,  // the clock starts before the context is saved
+  clock_not_stopped,    // g leaves without stopping the clock
+  clock_unwatched,      // stopped, but a clock that is being fired is not waited for
+  claims_unlocked,      // a waker pops under the lock, but claims after it
 };
 
 constexpr int kClock = 3;
@@ -55,7 +55,8 @@ struct selecting {
   fault f;
   bool clock;
 
-  selecting(fault which, int wakers_0, int wakers_1, bool with_clock) : f(which), clock(with_clock) {
+  selecting(fault which, int wakers_0, int wakers_1, bool with_clock)
+      : f(which), clock(with_clock) {
     model::name(model::atomic_in(frame.winner), "winner");
     model::spawn("m", [this] { park(); });
     model::spawn_daemon("g", [this] { go_on(); });

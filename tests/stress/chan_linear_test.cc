@@ -36,30 +36,45 @@ TEST(LinearChecker, AcceptsWhatAChannelDoes) {
   EXPECT_TRUE(explained({at(1, 4, verb::send, 7), at(2, 3, verb::recv, 7)}, 0));
   EXPECT_TRUE(explained({at(1, 2, verb::send, 7), at(3, 4, verb::recv, 7)}, 1));
   EXPECT_TRUE(explained({at(1, 6, verb::send, 7), at(2, 5, verb::recv_for, 0, result::timeout),
-                         at(3, 4, verb::recv, 7)}, 0)) << "the send may begin after the timeout";
+                         at(3, 4, verb::recv, 7)},
+                        0))
+      << "the send may begin after the timeout";
   EXPECT_TRUE(explained({at(1, 4, verb::recv, 0, result::closed), at(2, 3, verb::close, 0)}, 2));
   EXPECT_TRUE(explained({at(1, 8, verb::send, 1), at(2, 9, verb::send, 2), at(3, 4, verb::recv, 2),
-                         at(5, 6, verb::recv, 1)}, 0)) << "which of two concurrent sends is first?";
+                         at(5, 6, verb::recv, 1)},
+                        0))
+      << "which of two concurrent sends is first?";
   EXPECT_TRUE(explained({at(1, 2, verb::send, 1), at(3, 8, verb::send, 2), at(4, 5, verb::size, 1),
-                         at(6, 7, verb::recv, 1), at(9, 10, verb::size, 1)}, 1));
+                         at(6, 7, verb::recv, 1), at(9, 10, verb::size, 1)},
+                        1));
 }
 
 TEST(LinearChecker, RefusesWhatItDoesNot) {
   EXPECT_FALSE(explained({at(1, 2, verb::send, 7), at(3, 4, verb::recv, 7)}, 0)) << "no rendezvous";
   EXPECT_FALSE(explained({at(1, 2, verb::recv, 7)}, 1)) << "from nowhere";
-  EXPECT_FALSE(explained({at(1, 2, verb::send, 7), at(3, 4, verb::recv, 7),
-                          at(5, 6, verb::recv, 7)}, 1)) << "twice";
-  EXPECT_FALSE(explained({at(1, 2, verb::send, 1), at(3, 4, verb::send, 2),
-                          at(5, 6, verb::recv, 2), at(7, 8, verb::recv, 1)}, 2)) << "out of order";
-  EXPECT_FALSE(explained({at(1, 2, verb::send, 1), at(3, 4, verb::try_recv, 0, result::would_block)},
-                         1)) << "it was there";
-  EXPECT_FALSE(explained({at(1, 2, verb::try_send, 1, result::would_block)}, 1)) << "there was room";
-  EXPECT_FALSE(explained({at(1, 2, verb::send, 1), at(3, 4, verb::close, 0),
-                          at(5, 6, verb::recv, 0, result::closed)}, 1)) << "not drained";
+  EXPECT_FALSE(
+      explained({at(1, 2, verb::send, 7), at(3, 4, verb::recv, 7), at(5, 6, verb::recv, 7)}, 1))
+      << "twice";
+  EXPECT_FALSE(explained({at(1, 2, verb::send, 1), at(3, 4, verb::send, 2), at(5, 6, verb::recv, 2),
+                          at(7, 8, verb::recv, 1)},
+                         2))
+      << "out of order";
+  EXPECT_FALSE(
+      explained({at(1, 2, verb::send, 1), at(3, 4, verb::try_recv, 0, result::would_block)}, 1))
+      << "it was there";
+  EXPECT_FALSE(explained({at(1, 2, verb::try_send, 1, result::would_block)}, 1))
+      << "there was room";
+  EXPECT_FALSE(explained(
+      {at(1, 2, verb::send, 1), at(3, 4, verb::close, 0), at(5, 6, verb::recv, 0, result::closed)},
+      1))
+      << "not drained";
   EXPECT_FALSE(explained({at(1, 2, verb::send, 1), at(3, 9, verb::send, 2), at(4, 5, verb::size, 1),
-                          at(6, 7, verb::size, 0), at(8, 10, verb::recv, 1)}, 1));
-  EXPECT_FALSE(explained({at(1, 2, verb::close, 0), at(3, 4, verb::close, 0)}, 0)) << "closed twice";
-  EXPECT_FALSE(explained({at(1, 2, verb::send_for, 1, result::timeout), at(3, 4, verb::recv, 1)}, 0))
+                          at(6, 7, verb::size, 0), at(8, 10, verb::recv, 1)},
+                         1));
+  EXPECT_FALSE(explained({at(1, 2, verb::close, 0), at(3, 4, verb::close, 0)}, 0))
+      << "closed twice";
+  EXPECT_FALSE(
+      explained({at(1, 2, verb::send_for, 1, result::timeout), at(3, 4, verb::recv, 1)}, 0))
       << "a send that gave up is not received";
 }
 
@@ -84,8 +99,16 @@ TEST_P(ChanLinear, EveryHistoryIsExplained) {
 // ── mutants: a channel with one fault, now and then ──
 
 enum class fault {
-  none, loses_a_value, repeats_a_value, swaps_two, pretends_to_be_full, pretends_to_be_empty,
-  forgets_at_close, counts_wrong, sends_later, takes_from_closed,
+  none,
+  loses_a_value,
+  repeats_a_value,
+  swaps_two,
+  pretends_to_be_full,
+  pretends_to_be_empty,
+  forgets_at_close,
+  counts_wrong,
+  sends_later,
+  takes_from_closed,
 };
 
 template <fault F>

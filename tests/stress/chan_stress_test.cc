@@ -44,8 +44,8 @@ constexpr std::size_t kEach = 300;
 
 // Some of the parties are plain threads.
 template <class F>
-void start(std::size_t n, std::size_t plain, vole::wait_group& all, std::vector<std::thread>& threads,
-           F body) {
+void start(std::size_t n, std::size_t plain, vole::wait_group& all,
+           std::vector<std::thread>& threads, F body) {
   for (std::size_t i = 0; i < n; ++i) {
     if (i < plain) {
       threads.emplace_back([=] { body(i); });
@@ -71,7 +71,8 @@ void send_somehow(const chan<std::size_t>& c, std::size_t v, dice& d) {
       }
       return;
     case 2:
-      while (vole::select(vole::on_send(c, v), vole::on_after(std::chrono::microseconds(d.below(100)))) != 0) {
+      while (vole::select(vole::on_send(c, v),
+                          vole::on_after(std::chrono::microseconds(d.below(100)))) != 0) {
       }
       return;
     default: c.send(v);
@@ -108,22 +109,23 @@ TEST_P(ChanStress, ManyProducersAndConsumersLoseNothing) {
     roll values(producers * kEach);
     const std::uint64_t stream = d.fork();
     EXPECT_EQ(vole::run([&] {
-      vole::wait_group senders, receivers;
-      std::vector<std::thread> sending, receiving;
-      start(producers, plain, senders, sending, [&, stream](std::size_t i) {
-        dice mine(stream + i);
-        for (std::size_t n = 0; n < kEach; ++n) send_somehow(c, i * kEach + n, mine);
-      });
-      start(consumers, plain, receivers, receiving, [&, stream](std::size_t i) {
-        dice mine(stream + 100 + i);
-        while (const auto v = recv_somehow(c, mine)) values.came(*v);
-      });
-      senders.wait();
-      join(sending);
-      c.close();
-      receivers.wait();
-      join(receiving);
-    }), 0);
+                vole::wait_group senders, receivers;
+                std::vector<std::thread> sending, receiving;
+                start(producers, plain, senders, sending, [&, stream](std::size_t i) {
+                  dice mine(stream + i);
+                  for (std::size_t n = 0; n < kEach; ++n) send_somehow(c, i * kEach + n, mine);
+                });
+                start(consumers, plain, receivers, receiving, [&, stream](std::size_t i) {
+                  dice mine(stream + 100 + i);
+                  while (const auto v = recv_somehow(c, mine)) values.came(*v);
+                });
+                senders.wait();
+                join(sending);
+                c.close();
+                receivers.wait();
+                join(receiving);
+              }),
+              0);
     ASSERT_EQ(values.count(), producers * kEach);
   } while (!limit.over());
   expect_clean();
@@ -226,7 +228,8 @@ TEST_P(ChanStress, DeadlinesRaceWithTheOtherSide) {
       start(4, 1, all, threads, [&](std::size_t i) {
         dice mine(stream + i);
         for (std::size_t n = 0; n < kMany; ++n)
-          if (c.send_for(i * kMany + n, std::chrono::nanoseconds(mine.below(60000))) == chan_status::ok)
+          if (c.send_for(i * kMany + n, std::chrono::nanoseconds(mine.below(60000))) ==
+              chan_status::ok)
             sent.came(i * kMany + n);
         if (--sending == 0) c.close();
       });

@@ -112,9 +112,9 @@ void perform(stage& s, const Channel& c, operation& o, vole_test::dice& d) {
 }
 
 inline verb any_verb(vole_test::dice& d) {
-  static constexpr verb kOften[] = {verb::send,     verb::send,     verb::recv,     verb::recv,
-                                    verb::try_send, verb::try_recv, verb::send_for, verb::recv_for,
-                                    verb::size};
+  static constexpr verb kOften[] = {verb::send,     verb::send,     verb::recv,
+                                    verb::recv,     verb::try_send, verb::try_recv,
+                                    verb::send_for, verb::recv_for, verb::size};
   return d.below(40) == 0 ? verb::close : kOften[d.below(9)];
 }
 

@@ -50,7 +50,8 @@ TEST_P(SelectStress, SumIsConserved) {
       for (long n = 1; n <= 300; ++n) {
         const auto a = mine.below(4), b = mine.below(4);
         if (mine.below(3) == 0) {
-          if (vole::select(on_send(c[a], n), on_after(std::chrono::microseconds(mine.below(50)))) == 0)
+          if (vole::select(on_send(c[a], n), on_after(std::chrono::microseconds(mine.below(50)))) ==
+              0)
             in += n;
         } else {
           const auto k = vole::select(on_send(c[a], n), on_send(nil, 0), on_send(c[b], -n));
@@ -158,7 +159,8 @@ TEST_P(SelectStress, CloseAndDeadlineRaceWithTheOtherSide) {
       const auto receive = [&](std::uint64_t who) {
         dice mine(stream + 30 + who);
         const auto k = vole::select(
-            on_recv(c, [&](std::optional<std::unique_ptr<int>> v) { came += v && **v == 5 ? 1 : 0; }),
+            on_recv(c,
+                    [&](std::optional<std::unique_ptr<int>> v) { came += v && **v == 5 ? 1 : 0; }),
             on_recv(quit), on_after(std::chrono::nanoseconds(mine.below(40000))));
         EXPECT_LT(k, 3u);
       };
