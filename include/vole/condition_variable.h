@@ -33,7 +33,8 @@ class condition_variable {
   }
 
   // Until pred() holds or a stop is requested; returns pred(). The request may come from any
-  // thread or goroutine, one that holds the mutex included.
+  // thread or goroutine, one that holds the mutex included, but not after run() has returned and
+  // abandoned this goroutine: like every std::stop_callback on its stack, ours is never unregistered.
   template <std::predicate Pred>
   [[nodiscard]] bool wait(std::unique_lock<mutex>& lock, std::stop_token token, Pred pred) {
     if (token.stop_requested()) return pred();

@@ -101,8 +101,9 @@ template <class F, class... Args>
   using task = detail::joinable_task<result, std::decay_t<F>, std::decay_t<Args>...>;
   auto* const made = new task(std::forward<F>(fn), std::forward<Args>(args)...);
   try {
-    detail::spawn_bytes({&task::invoke, &task::abandon, options.name, options.stack_size}, &made,
-                        sizeof(made));
+    const typename task::record kept{made};
+    detail::spawn_bytes({&task::invoke, &task::abandon, options.name, options.stack_size}, &kept,
+                        sizeof(kept));
   } catch (...) {
     task::discard(made);
     throw;

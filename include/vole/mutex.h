@@ -29,7 +29,7 @@ class mutex {
       return;
     // A goroutine that waits here comes straight back into this loop: no frame in between.
     detail::mutex_attempt mine;
-    while (!detail::mutex_lock_slow(state_, mine)) {
+    while (detail::mutex_lock_slow(state_, mine) == 0) {
     }
   }
 

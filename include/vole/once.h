@@ -24,7 +24,7 @@ class once {
   void call(F&& fn, Args&&... args) {
     if (state_.word.load(std::memory_order_acquire) == detail::once_flag::done) [[likely]]
       return;
-    if (!detail::once_begin(state_)) return;
+    if (detail::once_begin(state_) == 0) return;
     struct end {
       detail::waitable& state;
       bool done = false;

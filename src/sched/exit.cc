@@ -55,7 +55,8 @@ bool is_exiting() noexcept {
   return m != nullptr && m->curg->exiting;
 }
 
-void unwind_and_exit() {
+// Not for ASan: the unwinding leaves this frame without its epilogue, and red zones would stay behind.
+[[gnu::no_sanitize_address]] void unwind_and_exit() {
   this_m()->curg->exiting = true;
   auto* const e = new _Unwind_Exception{};
   e->exception_cleanup = &swallowed;  // class 0: forced, nobody's exception

@@ -63,7 +63,7 @@ bool may_search_beside(int spinning) {
 }
 
 TEST_F(Steal, AtMostHalfOfTheBusyPsSearch) {  // [13]
-  beside_hogs(8, 0, [] {  // one is busy: this
+  beside_hogs(8, 0, [] {                      // one is busy: this
     EXPECT_TRUE(may_search_beside(0));
     EXPECT_FALSE(may_search_beside(1));
   });

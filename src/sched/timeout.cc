@@ -41,11 +41,11 @@ bool start_nap(G* g, void* arg) noexcept {
 }  // namespace
 
 void sleep_until_ns(std::int64_t when, wait_reason why) noexcept {
-  const std::int64_t left = when - os::now_ns();
-  if (left <= 0) return;
+  const std::int64_t now = os::now_ns();
+  if (when <= now) return;
   if (!on_goroutine()) {
     note nobody;
-    nobody.sleep_for(left);
+    nobody.sleep_for(when - now);
     return;
   }
   nap n{{}, when};
@@ -66,8 +66,8 @@ void disarm(timeout& t) noexcept { stop_timer(&t.clock); }
 
 std::uintptr_t guest_sleep_until(waiter& w, void* object, atomic<std::uint32_t>& winner,
                                  std::int64_t when) noexcept {
-  const std::int64_t left = when - os::now_ns();
-  if ((left <= 0 || !w.thread->woken.sleep_for(left)) && clock_wins(winner)) {
+  const std::int64_t now = os::now_ns();
+  if ((when <= now || !w.thread->woken.sleep_for(when - now)) && clock_wins(winner)) {
     guest_enter();
     w.unlink(object, &w);
     guest_leave();

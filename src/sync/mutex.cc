@@ -74,7 +74,7 @@ std::int64_t waiting_since(const waiter* w) noexcept {
   return reinterpret_cast<std::int64_t>(w->slot);
 }
 
-[[gnu::noinline]] bool lock_as_guest(waitable& s, mutex_attempt& mine) noexcept {
+[[gnu::noinline]] std::uintptr_t lock_as_guest(waitable& s, mutex_attempt& mine) noexcept {
   guest_waiter guest(&s, &unlink_waiter);
   rt::guest_enter();
   lock(s);
@@ -82,7 +82,7 @@ std::int64_t waiting_since(const waiter* w) noexcept {
   if (!ours) queue_locked(s, mine, &guest.self);
   unlock(s);
   rt::guest_leave();
-  return ours || guest.sleep() == kOwner;
+  return ours ? kOwner : guest.sleep();
 }
 
 // Unlocks, unless somebody must be woken.
@@ -103,6 +103,19 @@ struct release_result {
   std::uintptr_t value;
 };
 
+// waiter::unlink of a goroutine that was woken to compete, and abandoned with the runtime before it
+// could: the next in the queue competes instead.
+void pass_on(void* object, waiter* abandoned) noexcept {
+  auto& s = *static_cast<waitable*>(object);
+  lock(s);
+  abandoned->object = nullptr;
+  waiter* const next = rt::wait_queue::pop_front(s.waiters);
+  unlock(s, [=, more = s.waiters.first != nullptr](std::uint64_t word) {
+    return with_waiting(word & ~kWoken, more) | (next != nullptr ? kWoken : 0);
+  });
+  if (next != nullptr) rt::wake(nullptr, next, kCompete);
+}
+
 // Locked, and the mutex is ours. Gives up both.
 release_result release_locked(waitable& s) noexcept {
   const std::uint64_t seen = s.word.load(relaxed);
@@ -110,6 +123,10 @@ release_result release_locked(waitable& s) noexcept {
   waiter* const w = starving || (seen & kWoken) == 0 ? rt::wait_queue::pop_front(s.waiters) : nullptr;
   const bool more = s.waiters.first != nullptr;
   if (w == nullptr || !starving) {
+    if (w != nullptr && w->g != nullptr) {
+      w->object = &s;
+      w->unlink = &pass_on;
+    }
     unlock(s, [=](std::uint64_t word) {
       return with_waiting(word & ~(kHeld | kStarving), more) | (w != nullptr ? kWoken : 0);
     });
@@ -133,19 +150,23 @@ bool release_inside(waitable& s, M* m) noexcept {
 
 }  // namespace
 
-bool mutex_lock_slow(waitable& s, mutex_attempt& mine) noexcept {
-  if (!mine.queued) rt::checkpoint();
-  if (take(s, mine, 0)) return true;
+std::uintptr_t mutex_lock_slow(waitable& s, mutex_attempt& mine) noexcept {
+  if (!mine.queued) {
+    rt::checkpoint();
+  } else if (rt::G* const g = rt::this_goroutine()) {
+    g->wait.object = nullptr;  // woken, and here to compete: nothing to pass on any more
+  }
+  if (take(s, mine, 0)) return kOwner;
   if (!rt::on_goroutine()) return lock_as_guest(s, mine);
   M* const m = rt::enter();
   lock(s);
   if (take_locked(s, mine)) {
     unlock(s);
     rt::leave(m);
-    return true;
+    return kOwner;
   }
   queue_locked(s, mine, rt::self(m, &s, &unlink_waiter));
-  return rt::park(&unlock_after_switch, &s, rt::wait_reason::mutex) == kOwner;
+  return rt::park(&unlock_after_switch, &s, rt::wait_reason::mutex);
 }
 
 void mutex_unlock_slow(waitable& s) noexcept {

@@ -27,7 +27,7 @@ step begin_locked(waitable& s) noexcept {
   return wait ? step::wait : step::ours;
 }
 
-[[gnu::noinline]] bool begin_as_guest(waitable& s) noexcept {
+[[gnu::noinline]] std::uintptr_t begin_as_guest(waitable& s) noexcept {
   guest_waiter guest(&s, &unlink_waiter);
   rt::guest_enter();
   lock(s);
@@ -35,7 +35,8 @@ step begin_locked(waitable& s) noexcept {
   if (next == step::wait) rt::wait_queue::push_back(s.waiters, &guest.self);
   unlock(s);
   rt::guest_leave();
-  return next == step::wait ? guest.sleep() == kYourTurn : next == step::ours;
+  if (next == step::wait) return guest.sleep();
+  return next == step::ours ? kYourTurn : kIsDone;
 }
 
 // Locked; frees the lock.
@@ -56,7 +57,7 @@ wake_list end_locked(waitable& s, bool done) noexcept {
 
 }  // namespace
 
-bool once_begin(waitable& s) noexcept {
+std::uintptr_t once_begin(waitable& s) noexcept {
   if (!rt::on_goroutine()) return begin_as_guest(s);
   M* const m = rt::enter();
   lock(s);
@@ -64,10 +65,10 @@ bool once_begin(waitable& s) noexcept {
   if (next != step::wait) {
     unlock(s);
     rt::leave(m);
-    return next == step::ours;
+    return next == step::ours ? kYourTurn : kIsDone;
   }
   rt::wait_queue::push_back(s.waiters, rt::self(m, &s, &unlink_waiter));
-  return rt::park(&unlock_after_switch, &s, rt::wait_reason::once) == kYourTurn;
+  return rt::park(&unlock_after_switch, &s, rt::wait_reason::once);
 }
 
 void once_end(waitable& s, bool done) noexcept {

@@ -68,9 +68,10 @@ aftermath cancel_tree(cancel_node& root, errc why, const std::exception_ptr& cau
   return left;
 }
 
-void finish(aftermath left) {
+// In place: an abandoned goroutine leaves what it has not done.
+void finish(aftermath& left) {
   while (left.watches != nullptr)
-    start_watch(*std::exchange(left.watches, left.watches->next));
+    start_watch(*std::exchange(left.watches, left.watches->next), false);
   while (left.nodes != nullptr) {
     cancel_node* const n = std::exchange(left.nodes, left.nodes->after);
     if (n->must_stop) n->source.request_stop();
@@ -79,21 +80,47 @@ void finish(aftermath left) {
   while (left.late != nullptr) drop_context(node_of(std::exchange(left.late, left.late->next)));
 }
 
-// The right side on a goroutine of its own. Abandoned, its references are lost: nothing may be
-// destroyed then.
-void finish_elsewhere(aftermath left, void* created_at) noexcept {
-  static_assert(sizeof(left) <= rt::kInlineCallable);
-  const rt::birth b{[](void* callable) { finish(*static_cast<aftermath*>(callable)); }, nullptr,
-                    created_at, nullptr, 0};
-  rt::spawn_from_timer(b, &left, sizeof(left));
+// Lets go after the runtime has ended, when no user code may run: not the destructors of values
+// and causes either. The memory of those is lost.
+void forget_context(context_node* n) noexcept {
+  while (n != nullptr && n->references.fetch_sub(1, acq_rel) == 1) {
+    const bool is_ours = n->canceler == n && n->canceler->cause == nullptr;
+    if (!is_ours) return;
+    context_node* const above = n->parent;
+    delete n;
+    n = above;
+  }
+}
+
+// A guest on a goroutine, inside: starts the functions, and has stop requested by a goroutine of
+// its own. Returns what is left to be let go of.
+aftermath begin_to_finish(aftermath left, void* created_at) noexcept {
+  while (left.watches != nullptr)
+    start_watch(*std::exchange(left.watches, left.watches->next), true);
+  aftermath stops, rest{nullptr, nullptr, left.late};
+  while (left.nodes != nullptr) {
+    cancel_node* const n = std::exchange(left.nodes, left.nodes->after);
+    cancel_node*& list = n->must_stop ? stops.nodes : rest.nodes;
+    n->after = std::exchange(list, n);
+  }
+  if (stops.nodes == nullptr) return rest;
+  static_assert(sizeof(stops) <= rt::kInlineCallable);
+  const rt::birth b{
+      [](void* callable) { finish(*static_cast<aftermath*>(callable)); },
+      [](void* callable, bool running) noexcept {
+        cancel_node*& nodes = static_cast<aftermath*>(callable)->nodes;
+        while (!running && nodes != nullptr) forget_context(std::exchange(nodes, nodes->after));
+      },
+      created_at, nullptr, 0};
+  rt::spawn_from_timer(b, &stops, sizeof(stops));
+  return rest;
 }
 
 // The deadline's errand: sysmon must run no user code, so a goroutine cancels.
 struct expiry {
   static void work(cancel_node& n) { cancel(n, errc::deadline_exceeded, nullptr); }
   static void drop(cancel_node* n) noexcept { drop_context(n); }
-  // If it is the last reference, the memory is lost: destroying would run user code.
-  static void forget(cancel_node* n) noexcept { n->references.fetch_sub(1, acq_rel); }
+  static void forget(cancel_node* n) noexcept { forget_context(n); }
 };
 
 // The record lives: it is cancelled before it is freed, and that waits for us (stop_timer).
@@ -129,11 +156,10 @@ std::error_code cancel_node::error() const noexcept {
 
 void cancel_node::on_stop::operator()() const noexcept {
   rt::guest_enter_anywhere();
-  const aftermath left = cancel_tree(*node, errc::canceled, nullptr, nullptr);
-  const bool elsewhere = rt::on_goroutine() && left.nodes != nullptr;
-  if (elsewhere) finish_elsewhere(left, node->created_at);
+  aftermath left = cancel_tree(*node, errc::canceled, nullptr, nullptr);
+  if (rt::on_goroutine()) left = begin_to_finish(left, node->created_at);
   rt::guest_leave();
-  if (!elsewhere) finish(left);
+  finish(left);
 }
 
 bool adopt(cancel_node& n, cancel_link& l) noexcept {

@@ -26,7 +26,7 @@
 //
 // A stop callback (with_stop_token) runs in the middle of request_stop(), where a
 // goroutine must not change threads (see sync/condition_variable.cc). It does the left side
-// as a guest; on a goroutine the right side gets a goroutine of its own.
+// as a guest; on a goroutine, request_stop gets a goroutine of its own.
 // Proof  tests/stress/context_stress_test.cc
 #pragma once
 
@@ -104,8 +104,9 @@ void cancel(cancel_node& n, errc why, const std::exception_ptr& cause);
 // Starts the clock, and the runtime if none runs.
 void start_clock(cancel_node& n) noexcept;
 
-// The watch's half of a cancellation. User context; takes over the link's reference.
-void start_watch(cancel_link& l) noexcept;
+// The watch's half of a cancellation; takes over the link's reference. User context, or a guest
+// inside.
+void start_watch(cancel_link& l, bool guest_inside) noexcept;
 
 }  // namespace detail
 }  // namespace v0

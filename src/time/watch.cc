@@ -51,9 +51,10 @@ class watch_node final : public cancel_link {
   void* const created_at;
 };
 
-void start_watch(cancel_link& l) noexcept {
+void start_watch(cancel_link& l, bool guest_inside) noexcept {
   auto* const w = static_cast<watch_node*>(&l);
   if (!w->pending.exchange(false, acq_rel)) return watch_node::let_go(w);  // pairs: stop_watch
+  if (guest_inside) return errand<watch_node>::start_from_timer(w, w->created_at);
   errand<watch_node>::start(w, w->created_at);
 }
 
@@ -63,7 +64,7 @@ watch_node* watch(const context& ctx, deferred_ptr fn) {
   if (n == nullptr) {
     watch_node::let_go(w);  // no list: it never runs
   } else if (!adopt(*n, *w)) {
-    start_watch(*w);
+    start_watch(*w, false);
   }
   return w;
 }

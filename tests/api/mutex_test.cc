@@ -218,6 +218,35 @@ TEST_P(Mutex, WaitersAreAbandonedWithTheRuntime) {
   m.unlock();
 }
 
+// A goroutine is woken to compete and then abandoned before it runs: the plain thread behind it in
+// the queue must not wait for it.
+TEST_P(Mutex, AWokenGoroutineThatIsAbandonedPassesItOn) {
+  for (int round = 0; round < 20; ++round) {
+    vole::mutex m;
+    std::atomic<int> about_to_lock{0};
+    std::thread plain;
+    vole::run([&] {
+      m.lock();
+      vole::go([&] {
+        ++about_to_lock;
+        m.lock();
+        m.unlock();
+      });
+      while (about_to_lock == 0) vole::yield();
+      vole::yield();
+      plain = std::thread([&] {
+        ++about_to_lock;
+        m.lock();
+        m.unlock();
+      });
+      while (about_to_lock == 1) vole::yield();
+      std::this_thread::yield();
+      m.unlock();  // and main returns at once
+    });
+    plain.join();
+  }
+}
+
 TEST(MutexDeathTest, UnlockOfAnUnlockedOneIsFatal) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   vole::mutex m;

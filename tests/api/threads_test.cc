@@ -54,8 +54,8 @@ TEST_P(Threads, AllAreIdleAfterTheWork) {  // [17] [19]
         vole::go([] { vole::yield(); });
       });
     done.wait();
-    EXPECT_TRUE(eventually(all_idle)) << vole::stats().idle_procs << " Ps, "
-                                      << vole::stats().idle_threads << " threads";
+    EXPECT_TRUE(eventually(all_idle))
+        << vole::stats().idle_procs << " Ps, " << vole::stats().idle_threads << " threads";
   }
 }
 

@@ -215,8 +215,7 @@ TEST_P(Time, EarlierOnesAreNotLateForTheLater) {
 TEST_P(Time, SurvivesAChangeOfProcs) {  // [33]
   run([] {
     vole::wait_group done;
-    for (int i = 0; i < 200; ++i)
-      done.go([i] { expect_not_early(i % 20 * 1ms); });
+    for (int i = 0; i < 200; ++i) done.go([i] { expect_not_early(i % 20 * 1ms); });
     for (int n = 1; n < 8; ++n) {
       vole::set_max_procs(n);
       vole::sleep_for(2ms);

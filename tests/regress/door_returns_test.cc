@@ -44,7 +44,7 @@
 namespace {
 
 constexpr int kYields = 60;
-constexpr int kNoTracing = 77;  // the child's exit status
+constexpr int kNoTracing = 77;       // the child's exit status
 constexpr long kAtMost = 5'000'000;  // instructions
 constexpr std::uint64_t kAnotherStack = 64 * 1024;
 
@@ -110,12 +110,13 @@ class trace {
   int arrivals = 0;  // in user code, on a stack that was switched to
   int direct = 0;    // of these, after one change of stacks
   int with_returns = 0;
-  int worst = 0;     // most returns up on one way
+  int worst = 0;  // most returns up on one way
 
  private:
   static std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
   static bool is_return(std::uint64_t code) {
-    const auto first = static_cast<std::uint8_t>(code), second = static_cast<std::uint8_t>(code >> 8);
+    const auto first = static_cast<std::uint8_t>(code),
+               second = static_cast<std::uint8_t>(code >> 8);
     if (first == 0xf3 || first == 0xf2) return second == 0xc3;
     return first == 0xc3 || first == 0xc2;
   }
@@ -172,7 +173,8 @@ std::string follow(pid_t thread, trace& t) {
     if (::ptrace(PTRACE_SINGLESTEP, thread, nullptr, nullptr) != 0)
       return std::string("PTRACE_SINGLESTEP: ") + std::strerror(errno);
     int status = 0;
-    if (wait_for(thread, &status) != thread || !WIFSTOPPED(status)) return "the child ended while it was traced";
+    if (wait_for(thread, &status) != thread || !WIFSTOPPED(status))
+      return "the child ended while it was traced";
     if (WSTOPSIG(status) == SIGUSR2) return "";
     if (WSTOPSIG(status) != SIGTRAP)
       return std::string("the child got ") + strsignal(WSTOPSIG(status));
@@ -227,8 +229,6 @@ TEST(DoorReturns, YieldIsNothingButTheDoor) {  // [35]
 
 #else
 
-TEST(DoorReturns, DoorJumpsToItsCaller) {
-  GTEST_SKIP() << "reads x86-64 instructions";
-}
+TEST(DoorReturns, DoorJumpsToItsCaller) { GTEST_SKIP() << "reads x86-64 instructions"; }
 
 #endif

@@ -22,13 +22,24 @@ namespace {
 class FullChanSize : public vole_test::Runtime {};
 VOLE_AT_1_2_4_PROCS(FullChanSize);
 
+// The observer needs time to look.
+struct slow {
+  slow() = default;
+  slow(slow&&) noexcept {
+    for (int i = 0; i < 2000; ++i) looked_at_ = i;
+  }
+
+ private:
+  volatile int looked_at_ = 0;
+};
+
 TEST_P(FullChanSize, StaysTheCapacityWhileSendersWait) {
   constexpr std::size_t kSenders = 300;
   run([] {
-    const vole::chan<int> c(1);
-    c.send(0);
+    const vole::chan<slow> c(1);
+    c.send(slow());
     vole::wait_group senders;
-    for (std::size_t i = 0; i < kSenders; ++i) senders.go([c] { c.send(1); });
+    for (std::size_t i = 0; i < kSenders; ++i) senders.go([c] { c.send(slow()); });
     vole_test::wait_until_parked(kSenders, "chan send");
     std::atomic<bool> watching{false}, over{false};
     std::thread observer([&, c] {

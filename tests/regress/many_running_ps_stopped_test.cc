@@ -32,7 +32,8 @@ TEST_P(ManyRunningPsStopped, WhileAllAreInUserCode) {  // [33]
     ASSERT_TRUE(vole_test::eventually([&] {
       vole::yield();
       return up == procs() - 1;
-    })) << up << " hogs run";
+    })) << up
+        << " hogs run";
     EXPECT_EQ(vole::set_max_procs(procs() - 1), procs());
     stop = true;
     hogs.wait();

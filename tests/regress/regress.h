@@ -52,6 +52,6 @@ class rounds {
 
 }  // namespace vole_test
 
-#define VOLE_AT_PROCS(Suite, ...)              \
-  class Suite : public vole_test::Runtime {};  \
+#define VOLE_AT_PROCS(Suite, ...)             \
+  class Suite : public vole_test::Runtime {}; \
   INSTANTIATE_TEST_SUITE_P(Ps, Suite, testing::Values(__VA_ARGS__), vole_test::procs_name)

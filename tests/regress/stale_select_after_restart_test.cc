@@ -28,7 +28,7 @@ namespace lifecycle = vole::rt::lifecycle;
 
 // Keeps the one P until the runtime has begun to stop, and a little longer.
 void hog_into_the_end() {
-  vole_test::hog_until([] { return lifecycle::now() != lifecycle::phase::running; });
+  vole_test::hog_until([] { return lifecycle::now() != lifecycle::phase::running; }, 200ms);
   vole_test::compute_for(10ms);
 }
 

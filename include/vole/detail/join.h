@@ -98,16 +98,26 @@ class joinable_task final : public join_state<R> {
     this->begin();
   }
 
+  // What the goroutine's record holds.
+  struct record {
+    joinable_task* open;                  // until somebody claims it, to finish it
+    joinable_task* finishing = nullptr;   // claimed by the goroutine, which still has its reference
+  };
+
   static void invoke(void* callable) {
-    auto* const self = *static_cast<joinable_task**>(callable);
+    auto* const self = static_cast<record*>(callable)->open;
     const outcome o = self->run(callable);
-    if (claim(callable) != nullptr) self->finish(o);
+    if (claim(callable) != nullptr) self->finish_here(callable, o);
   }
   // The runtime ended first. How far the goroutine got nobody knows: nothing is destroyed, and if a
   // thread still runs it, the task stays for ever.
   static void abandon(void* callable, bool running) noexcept {
     joinable_task* const self = claim(callable);
-    if (self == nullptr) return;
+    if (self == nullptr) {
+      joinable_task* const half_done = running ? nullptr : static_cast<record*>(callable)->finishing;
+      if (half_done != nullptr) half_done->drop();
+      return;
+    }
     if (running) return self->conclude(outcome::canceled);
     self->parts_.forget();
     self->finish(outcome::canceled);
@@ -143,8 +153,17 @@ class joinable_task final : public join_state<R> {
 
   // Whoever gets the task out of the goroutine's record finishes it, once.
   static joinable_task* claim(void* callable) noexcept {
-    return std::atomic_ref<joinable_task*>(*static_cast<joinable_task**>(callable))
+    return std::atomic_ref<joinable_task*>(static_cast<record*>(callable)->open)
         .exchange(nullptr, std::memory_order_acq_rel);
+  }
+
+  // On the goroutine, having claimed it. The runtime may end while it tells those who wait.
+  void finish_here(void* callable, outcome o) noexcept {
+    auto* const mine = static_cast<record*>(callable);
+    mine->finishing = this;
+    this->conclude(o);
+    mine->finishing = nullptr;
+    this->drop();
   }
 
   // no_sanitize: the library binds a forced unwind's reference to nothing.
@@ -158,7 +177,7 @@ class joinable_task final : public join_state<R> {
       call();
       return outcome::value;
     } catch (abi::__forced_unwind&) {
-      if (claim(callable) != nullptr) this->finish(outcome::exited);
+      if (claim(callable) != nullptr) this->finish_here(callable, outcome::exited);
       throw;
     } catch (...) {
       this->error_ = std::current_exception();

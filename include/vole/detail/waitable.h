@@ -48,8 +48,9 @@ struct mutex_attempt {
   bool queued = false;
 };
 
-// True: it is ours. False: we waited and were woken; call again.
-bool mutex_lock_slow(waitable& s, mutex_attempt& mine) noexcept;
+// Not 0: it is ours. 0: we waited and were woken; call again. (Not a bool: what a parked goroutine
+// is told goes straight to the caller.)
+std::uintptr_t mutex_lock_slow(waitable& s, mutex_attempt& mine) noexcept;
 void mutex_unlock_slow(waitable& s) noexcept;
 
 // ── shared_mutex ── count: the readers inside. `waiters` are the writers.
@@ -88,7 +89,7 @@ namespace once_flag {
 inline constexpr std::uint64_t running = wait_flag::first_own;
 inline constexpr std::uint64_t done = wait_flag::one;
 }
-bool once_begin(waitable& s) noexcept;  // true: it is ours to do, then once_end
+std::uintptr_t once_begin(waitable& s) noexcept;  // not 0: it is ours to do, then once_end
 void once_end(waitable& s, bool done) noexcept;
 
 }  // namespace detail
