@@ -15,75 +15,21 @@
 //   for fib (8 KiB is not). pooled_fixedsize_stack gains under 5% in spawn_join,
 //   loses in fib, and its pool takes no lock: one thread only.
 // - fib joins the fiber; elsewhere fibers are detached and counted by a wait_group.
-#include <atomic>
+#include "bench.h"
+
 #include <boost/fiber/algo/round_robin.hpp>
 #include <boost/fiber/algo/work_stealing.hpp>
-#include <boost/fiber/condition_variable.hpp>
-#include <boost/fiber/fiber.hpp>
-#include <boost/fiber/fixedsize_stack.hpp>
-#include <boost/fiber/mutex.hpp>
 #include <boost/fiber/operations.hpp>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
-#include <mutex>
 #include <string_view>
 #include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
+namespace bench {
 namespace {
-
-namespace fibers = boost::fibers;
-using clock = std::chrono::steady_clock;
-
-constexpr std::size_t kStackSize = 16 * 1024;
-
-class stopwatch {
- public:
-  double ns() const {
-    return std::chrono::duration<double, std::nano>(clock::now() - start_).count();
-  }
-  double ms() const { return ns() / 1e6; }
-
- private:
-  clock::time_point start_ = clock::now();
-};
-
-void report(const char* name, double value, const char* unit) {
-  std::printf("%s %.2f %s\n", name, value, unit);
-}
-
-template <class F>
-fibers::fiber start(F&& fn) {
-  return fibers::fiber(fibers::launch::dispatch, std::allocator_arg,
-                       fibers::fixedsize_stack(kStackSize), std::forward<F>(fn));
-}
-
-// Counts down once; the waiter may destroy it as soon as wait() returns.
-class wait_group {
- public:
-  explicit wait_group(long n) : left_(n) {}
-  void done() {
-    if (left_.fetch_sub(1) != 1) return;
-    const std::lock_guard lock(mutex_);
-    zero_ = true;
-    condition_.notify_all();
-  }
-  void wait() {
-    std::unique_lock lock(mutex_);
-    condition_.wait(lock, [this] { return zero_; });
-  }
-
- private:
-  std::atomic<long> left_;
-  fibers::mutex mutex_;
-  fibers::condition_variable condition_;
-  bool zero_ = false;
-};
 
 int spawn_join(long n) {
   const stopwatch watch;
@@ -134,13 +80,7 @@ int fib(long n) {
   return 1;
 }
 
-struct benchmark {
-  std::string_view name;
-  int (*run)(long n);
-  long default_n;
-};
-
-constexpr benchmark kBenchmarks[] = {
+constexpr benchmark kRunning[] = {
     {"spawn_join", spawn_join, 1'000'000},
     {"yield", yield2, 5'000'000},
     {"yield1k", yield1k, 5'000'000},
@@ -173,30 +113,36 @@ int usage(const char* complaint, const char* word) {
   std::fprintf(stderr,
                "boost_fiber_bench: %s%s\nusage: boost_fiber_bench NAME [N]; names:", complaint,
                word);
-  for (const benchmark& b : kBenchmarks) std::fprintf(stderr, " %s", b.name.data());
+  for (const auto table : {running(), waiting()})
+    for (const benchmark& b : table) std::fprintf(stderr, " %s", b.name.data());
   std::fputc('\n', stderr);
   return 2;
 }
 
 }  // namespace
 
+std::span<const benchmark> running() { return kRunning; }
+
+}  // namespace bench
+
 int main(int argc, char** argv) {
+  using namespace bench;
   const char* chosen = std::getenv("BOOST_FIBER_SCHED");
   const std::string_view sched = chosen ? chosen : "stealing";
   if (sched != "stealing" && sched != "spinning" && sched != "single")
     return usage("bad BOOST_FIBER_SCHED: ", chosen);
   if (argc < 2) return usage("no name", "");
-  const std::string_view name = argv[1];
-  for (const benchmark& b : kBenchmarks) {
-    if (b.name != name) continue;
-    long n = b.default_n;
-    if (argc > 2) {
-      const std::string_view word = argv[2];
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
-      if (error != std::errc{} || end != word.data() + word.size() || n < 1)
-        return usage("bad N: ", argv[2]);
-    }
-    return sched == "single" ? run_single(b, n) : run_stealing(b, n, sched == "stealing");
+  const benchmark* wanted = nullptr;
+  for (const auto table : {running(), waiting()})
+    for (const benchmark& b : table)
+      if (b.name == argv[1]) wanted = &b;
+  if (wanted == nullptr) return usage("unknown name: ", argv[1]);
+  long n = wanted->default_n;
+  if (argc > 2) {
+    const std::string_view word = argv[2];
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
+    if (error != std::errc{} || end != word.data() + word.size() || n < 1)
+      return usage("bad N: ", argv[2]);
   }
-  return usage("unknown name: ", argv[1]);
+  return sched == "single" ? run_single(*wanted, n) : run_stealing(*wanted, n, sched == "stealing");
 }
