@@ -11,6 +11,7 @@ import statistics
 MIN_ROUNDS = 5
 MAX_SPREAD = 0.25   # interquartile range over median
 MAX_FOREIGN = 0.10  # others' share of the processors while the program ran
+NOT_OFFERED = "not offered"  # the status of a program that lacks a name: no failure
 
 
 def spread(values):
@@ -112,7 +113,7 @@ def table(records, base_name):
     for r in records:
         head = f"{r['metric']:16} {r['program']:16}"
         if r["status"] != "ok":
-            lines.append(f"{head} {'–':>12} {'':14} {'':>7} {'':>7} {'':>10}  {r['status']}")
+            lines.append(f"{head} {'-':>12} {'':14} {'':>7} {'':>7} {'':>10}  {r['status']}")
             continue
         base = bases.get(r["metric"])
         value = ratio(base, r) if base else None

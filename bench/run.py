@@ -12,6 +12,7 @@ import dataclasses
 import datetime
 import os
 import pathlib
+import re
 import select
 import shlex
 import signal
@@ -21,15 +22,19 @@ import tempfile
 import time
 
 from machine import busy_s, machine, wait_for_calm
-from report import MAX_FOREIGN, MAX_SPREAD, MIN_ROUNDS, compare, measurements, save, table
+from report import MAX_FOREIGN, MAX_SPREAD, MIN_ROUNDS, NOT_OFFERED, compare, measurements, save, table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH = ROOT / "bench"
 BUILD = ROOT / "build" / "bench"
 RELEASE = ROOT / "build" / "release"
+TOKIO = BUILD / "tokio"
 
 TIMEOUT_S = 60
 BOOST_FLAGS = ["-std=c++20", "-O2", "-DNDEBUG", "-pthread"]
+
+# How a program says that it lacks a name, beside exit status 2 (which Go's panic has too).
+UNKNOWN_NAME = re.compile(r"(\w+: )?unknown ")
 
 # name: N of a --quick run (None as N means each program's own default, which must agree).
 NAMES = {
@@ -37,7 +42,7 @@ NAMES = {
     "pingpong": 100_000, "chan_spsc": 500_000, "chan_mpmc": 400_000, "select4": 100_000,
     "mutex64": 640_000, "skynet": 10_000, "fib": 20, "sieve": 200, "parked": 10_000,
 }
-DEFAULT_PEERS = ["go", "boost_fiber", "boost_fiber1"]
+DEFAULT_PEERS = ["go", "tokio", "boost_fiber", "tokio1", "boost_fiber1"]
 
 
 # ── programs ──
@@ -50,12 +55,23 @@ class Program:
     env: dict = dataclasses.field(default_factory=dict)
 
 
+def boost(sched):
+    """LD_BIND_NOW: the first call through a lazily bound symbol would take 1.5 KB of a fiber's stack."""
+    return Program(BUILD / "boost_fiber_bench", "boost", {"BOOST_FIBER_SCHED": sched, "LD_BIND_NOW": "1"})
+
+
+def tokio(sched):
+    return Program(TOKIO / "release" / "tokio_bench", "tokio", {"TOKIO_SCHED": sched})
+
+
 PROGRAMS = {
     "vole": Program(RELEASE / "bench" / "vole_bench", "vole"),
     "go": Program(BUILD / "go_bench", "go"),
-    "boost_fiber": Program(BUILD / "boost_fiber_bench", "boost", {"BOOST_FIBER_SCHED": "stealing"}),
-    "boost_fiber_spin": Program(BUILD / "boost_fiber_bench", "boost", {"BOOST_FIBER_SCHED": "spinning"}),
-    "boost_fiber1": Program(BUILD / "boost_fiber_bench", "boost", {"BOOST_FIBER_SCHED": "single"}),
+    "boost_fiber": boost("stealing"),
+    "boost_fiber_spin": boost("spinning"),
+    "boost_fiber1": boost("single"),
+    "tokio": tokio("multi"),
+    "tokio1": tokio("current"),
 }
 
 
@@ -75,15 +91,22 @@ def build_go():
 
 
 def build_boost():
-    target, source = BUILD / "boost_fiber_bench", BENCH / "boost_fiber" / "bench.cc"
-    newest = max(source.stat().st_mtime, pathlib.Path(__file__).stat().st_mtime)
+    target, folder = BUILD / "boost_fiber_bench", BENCH / "boost_fiber"
+    sources = sorted(str(path) for path in folder.glob("*.cc"))
+    newest = max(path.stat().st_mtime for path in [*folder.iterdir(), pathlib.Path(__file__)])
     if target.exists() and target.stat().st_mtime > newest:
         return
-    command = ["g++", *BOOST_FLAGS, "-o", str(target), str(source), "-lboost_fiber", "-lboost_context"]
+    command = ["g++", *BOOST_FLAGS, "-o", str(target), *sources, "-lboost_fiber", "-lboost_context"]
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
-BUILDERS = {"vole": build_vole, "go": build_go, "boost": build_boost}
+def build_tokio():
+    """In its own folder: cargo looks there for .cargo/config.toml, which names Debian's crates."""
+    command = ["cargo", "build", "--release", "--offline", "--quiet", "--target-dir", str(TOKIO)]
+    subprocess.run(command, cwd=BENCH / "tokio", check=True, stdout=sys.stderr)
+
+
+BUILDERS = {"vole": build_vole, "go": build_go, "boost": build_boost, "tokio": build_tokio}
 
 
 def build(programs):
@@ -174,8 +197,8 @@ def execute(command, env, timeout):
         out.seek(0)
         err.seek(0)
         complaint = err.read().strip()
-        if process.returncode == 2 and "unknown" in complaint:
-            return Run("absent")
+        if process.returncode == 2 and UNKNOWN_NAME.match(complaint):
+            return Run(NOT_OFFERED)
         if process.returncode:
             say(complaint[-400:])
             kind = "signal" if process.returncode < 0 else "exit"
@@ -257,6 +280,13 @@ def boost_version():
     return next((line.split('"')[1].replace("_", ".") for line in lines if "define BOOST_LIB_VERSION" in line), "")
 
 
+def tokio_version():
+    """From the lock file, which cargo writes as it builds."""
+    lock = BENCH / "tokio" / "Cargo.lock"
+    found = re.search(r'name = "tokio"\nversion = "(.*)"', lock.read_text()) if lock.exists() else None
+    return found.group(1) if found else ""
+
+
 def compilers(programs):
     kinds = {PROGRAMS[p].build for p in programs}
     versions = {}
@@ -266,6 +296,8 @@ def compilers(programs):
         versions["go"] = first_line("go", "version")
     if "boost" in kinds:
         versions["boost_fiber"] = f"{first_line('g++', '--version')}, {' '.join(BOOST_FLAGS)}, Boost {boost_version()}"
+    if "tokio" in kinds:
+        versions["tokio"] = f"{first_line('rustc', '--version')}, tokio {tokio_version()}"
     return versions
 
 

@@ -103,6 +103,14 @@ class Publishing(unittest.TestCase):
         self.assertIn("go timed out", self.reasons(vole=QUIET, go="timed out")[0])
         self.assertIn("timed out", report.table(records_of(vole=QUIET, go="timed out"), "vole"))
 
+    def test_a_name_not_offered_is_a_dash_and_leaves_the_others_alone(self):
+        records = records_of(vole=HALF, go=QUIET, boost_fiber=report.NOT_OFFERED)
+        words = report.table(records, "vole").splitlines()[3].split()
+        self.assertEqual(words, ["yield", "boost_fiber", "-", "not", "offered"])
+        published, withheld = report.compare(records, "vole")
+        self.assertEqual([r["peer"] for r in published], ["go"])
+        self.assertEqual([r["reason"] for r in withheld], ["boost_fiber not offered"])
+
     def test_table_marks_noise_and_shows_the_ratio(self):
         text = report.table(records_of(vole=HALF, go=QUIET, boost_fiber=NOISY), "vole").splitlines()
         self.assertIn("0.50", text[2])
@@ -134,9 +142,21 @@ class Running(unittest.TestCase):
         self.assertTrue(self.execute("print('hello')").status.startswith("failed"))
         self.assertTrue(self.execute("").status.startswith("failed"))
 
-    def test_unknown_name_is_absent(self):
-        script = "import sys; print('unknown x', file=sys.stderr); sys.exit(2)"
-        self.assertEqual(self.execute(script).status, "absent")
+    def complain(self, words, status=2):
+        said, run.say = run.say, lambda *_: None
+        try:
+            return self.execute(f"import sys; print({words!r}, file=sys.stderr); sys.exit({status})").status
+        finally:
+            run.say = said
+
+    def test_an_unknown_name_is_not_offered(self):
+        self.assertEqual(self.complain("unknown x"), report.NOT_OFFERED)
+        self.assertEqual(self.complain("x_bench: unknown name: y\nusage: x_bench NAME [N]"), report.NOT_OFFERED)
+
+    def test_another_complaint_or_status_is_a_failure_though_it_says_unknown(self):
+        self.assertEqual(self.complain("x_bench: bad N: 0\nunknown"), "failed (exit 2)")
+        self.assertEqual(self.complain("panic: 7\n\ngoroutine 1: unknown pc"), "failed (exit 2)")
+        self.assertEqual(self.complain("unknown x", status=1), "failed (exit 1)")
 
     def test_a_crash_and_an_exit_status_are_told_apart(self):
         self.assertEqual(self.execute("import os; os.kill(os.getpid(), 11)").status, "failed (signal 11)")
@@ -163,6 +183,36 @@ class Running(unittest.TestCase):
         self.assertEqual("".join(order), "abc" + "ba" + "ab")
         self.assertEqual(series["fib", "c"].status, "timed out")
         self.assertEqual(len(series["fib", "a"].values["fib"]), 3)
+
+
+class Programs(unittest.TestCase):
+    def test_every_program_has_a_builder_and_every_default_peer_is_a_program(self):
+        self.assertEqual({p.build for p in run.PROGRAMS.values()}, set(run.BUILDERS))
+        self.assertLessEqual(set(run.DEFAULT_PEERS), set(run.PROGRAMS))
+
+    def test_programs_of_one_file_differ_in_their_environment(self):
+        for a in run.PROGRAMS.values():
+            same = [b for b in run.PROGRAMS.values() if (b.path, b.env) == (a.path, a.env)]
+            self.assertEqual(len(same), 1)
+
+    def test_what_cannot_be_built_is_told_and_the_rest_is_built(self):
+        built = []
+
+        def refuse():
+            raise FileNotFoundError("cargo")
+
+        builders, said = run.BUILDERS, run.say
+        run.BUILDERS, run.say = {"go": lambda: built.append("go"), "tokio": refuse}, lambda *_: None
+        try:
+            self.assertEqual(run.build(["tokio", "tokio1", "go"]), {"tokio", "tokio1"})
+        finally:
+            run.BUILDERS, run.say = builders, said
+        self.assertEqual(built, ["go"])
+
+    def test_cargo_is_given_debians_crates_only(self):
+        config = (run.BENCH / "tokio" / ".cargo" / "config.toml").read_text()
+        self.assertIn('directory = "/usr/share/cargo/registry"', config)
+        self.assertIn("offline = true", config)
 
 
 class Record(unittest.TestCase):

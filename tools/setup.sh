@@ -12,7 +12,9 @@ declare -A needs=(
     /usr/include/benchmark/benchmark.h=libbenchmark-dev"
   [test]="clang++=clang ccache=ccache pkg-config=pkg-config gdb=gdb"
   [bench]="go=golang-go /usr/include/boost/fiber/all.hpp=libboost-fiber1.81-dev
-    /usr/include/boost/context/fiber.hpp=libboost-context1.81-dev"
+    /usr/include/boost/context/fiber.hpp=libboost-context1.81-dev
+    cargo=cargo rustc=rustc /usr/share/doc/librust-tokio-dev=librust-tokio-dev
+    /usr/share/doc/librust-async-channel-dev=librust-async-channel-dev"
   [arm64]="aarch64-linux-gnu-g++=g++-aarch64-linux-gnu qemu-aarch64=qemu-user
     /usr/src/googletest/CMakeLists.txt=googletest"
   [lint]="clang-format=clang-format clang-tidy=clang-tidy"

@@ -25,6 +25,11 @@
 namespace bench {
 namespace {
 
+// For skynet and parked, whose fibers are all alive at once: the smallest stack that is safe.
+// Of it 6.5 KB were seen in use with LD_BIND_NOW=1, which bench/run.py sets, and 7.8 KB
+// without. With 16 KiB parked takes about a fifth more time.
+constexpr std::size_t kSmallStack = 8 * 1024;
+
 template <class T>
 using shared_channel = std::shared_ptr<fibers::unbuffered_channel<T>>;
 
@@ -133,10 +138,10 @@ void skynet_node(const shared_channel<long>& c, long num, long size) {
   if (size > 1) {
     sum = 0;
     const auto rc = make_channel<long>();
-    for (long i = 0; i < kWays; ++i)
-      start([rc, from = num + i * (size / kWays), size] {
-        skynet_node(rc, from, size / kWays);
-      }).detach();
+    for (long i = 0; i < kWays; ++i) {
+      const long from = num + i * (size / kWays);
+      start([rc, from, size] { skynet_node(rc, from, size / kWays); }, kSmallStack).detach();
+    }
     for (long i = 0; i < kWays; ++i) sum += rc->value_pop();
   }
   c->push(sum);
@@ -145,7 +150,7 @@ void skynet_node(const shared_channel<long>& c, long num, long size) {
 int skynet(long n) {
   const stopwatch watch;
   const auto c = make_channel<long>();
-  start([c, n] { skynet_node(c, 0, n); }).detach();
+  start([c, n] { skynet_node(c, 0, n); }, kSmallStack).detach();
   const long r = c->value_pop();
   report("skynet", watch.ms(), "ms");
   std::printf("skynet_rss %ld KB\n", rss_kb());
@@ -177,10 +182,6 @@ int sieve(long n) {
   std::_Exit(n != 1000 || prime == 7919 ? 0 : 1);
 }
 
-// The smallest stack that is safe: fibers were seen to use 6.3 KB of it with
-// LD_BIND_NOW=1, which bench/run.py sets, and 7.7 KB without. 16 KiB take a fifth more time.
-constexpr std::size_t kParkedStack = 8 * 1024;
-
 int parked(long n) {
   fibers::unbuffered_channel<char> c;
   const long before = rss_kb();
@@ -194,7 +195,7 @@ int parked(long n) {
           c.pop(v);
           done.done();
         },
-        kParkedStack)
+        kSmallStack)
         .detach();
   started.wait();
   const double spawn = watch.ns() / static_cast<double>(n);

@@ -125,6 +125,7 @@ TEST_P(Threads, WaitingLockedOneHandsItsPOn) {  // [22] [25]
       const std::uint64_t before = vole::stats().hand_offs;
       vole::wait_group done;
       for (int i = 0; i < 20; ++i) done.go([] { vole::yield(); });
+      done.go([] { vole::sleep_for(std::chrono::microseconds(200)); });  // so that main must wait
       done.wait();
       EXPECT_GT(vole::stats().hand_offs, before);
     }
