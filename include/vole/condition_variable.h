@@ -14,7 +14,7 @@ inline namespace v0 {
 // Go's sync.Cond. Waiters are woken in the order in which they came: one that comes after a
 // notify_one() never takes the place of one that was waiting. A wake-up without a notify does not
 // happen, but what was true when notify was called may no longer be when the mutex is locked
-// again: wait with a predicate. Once a notify has released a waiter it no longer touches the object.
+// again: wait with a predicate. Once a notify has released a waiter it does not touch the object.
 // wait() with a lock that is not held is fatal. Destroyed while somebody waits: undefined; fatal in
 // checked builds of the library.
 class condition_variable {
@@ -34,7 +34,7 @@ class condition_variable {
 
   // Until pred() holds or a stop is requested; returns pred(). The request may come from any
   // thread or goroutine, one that holds the mutex included, but not after run() has returned and
-  // abandoned this goroutine: like every std::stop_callback on its stack, ours is never unregistered.
+  // abandoned this goroutine: like any std::stop_callback on its stack, ours stays registered.
   template <std::predicate Pred>
   [[nodiscard]] bool wait(std::unique_lock<mutex>& lock, std::stop_token token, Pred pred) {
     if (token.stop_requested()) return pred();
@@ -54,7 +54,8 @@ class condition_variable {
 
  private:
   void wait_with(std::unique_lock<mutex>& lock, detail::condition_stop* stop) noexcept {
-    if (!lock.owns_lock()) [[unlikely]] detail::condition_without_lock();
+    if (!lock.owns_lock()) [[unlikely]]
+      detail::condition_without_lock();
     detail::condition_wait(state_, lock.mutex()->state_, stop);
     lock.mutex()->lock();
   }

@@ -25,12 +25,11 @@ class local {
   static_assert(std::is_object_v<T>, "vole::local<T>: T must be an object type");
 
  public:
-  constexpr local()
-    requires std::default_initializable<T>
-      : make_(&detail::make_value<T>) {}
+  constexpr local() requires std::default_initializable<T> : make_(&detail::make_value<T>) {}
   template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, local> && detail::makes<F, T>)
-  explicit constexpr local(F&& make) : make_(std::forward<F>(make)) {}
+  requires(!std::same_as<std::remove_cvref_t<F>, local> &&
+           detail::makes<F, T>) explicit constexpr local(F&& make)
+      : make_(std::forward<F>(make)) {}
   local(const local&) = delete;
   local& operator=(const local&) = delete;
 
@@ -50,7 +49,7 @@ class local {
     static void finish(detail::local_value* self, bool destroy) noexcept {
       auto* const n = static_cast<node*>(self);
       if (destroy) std::destroy_at(n);
-      ::operator delete(static_cast<void*>(n), std::align_val_t{alignof(node)});
+      ::operator delete (static_cast<void*>(n), std::align_val_t{alignof(node)});
     }
   };
   struct end_node {
@@ -58,12 +57,12 @@ class local {
   };
 
   [[gnu::noinline]] T& make() {
-    void* const room = ::operator new(sizeof(node), std::align_val_t{alignof(node)});
+    void* const room = ::operator new (sizeof(node), std::align_val_t{alignof(node)});
     node* made;
     try {
       made = ::new (room) node(make_);
     } catch (...) {
-      ::operator delete(room, std::align_val_t{alignof(node)});
+      ::operator delete (room, std::align_val_t{alignof(node)});
       throw;
     }
     std::unique_ptr<node, end_node> held(made);

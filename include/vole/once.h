@@ -20,7 +20,7 @@ class once {
   once& operator=(const once&) = delete;
 
   template <class F, class... Args>
-    requires std::invocable<F, Args...>
+  requires std::invocable<F, Args...>
   void call(F&& fn, Args&&... args) {
     if (state_.word.load(std::memory_order_acquire) == detail::once_flag::done) [[likely]]
       return;

@@ -14,7 +14,7 @@ inline namespace v0 {
 
 // Go's sync.Pool. get() returns a value that was put, or makes one; put() keeps a value. Which one
 // comes back is unspecified. What was put is kept until the pool is destroyed; nobody may be using
-// the pool then. `make`, T's moves and its destructor run in the caller's context, with nothing locked.
+// the pool then. `make`, T's moves and destructor run in the caller's context, nothing locked.
 template <class T>
 class pool {
   static_assert(std::is_object_v<T> && std::is_move_constructible_v<T>,
@@ -22,8 +22,9 @@ class pool {
 
  public:
   template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, pool> && detail::makes<F, T>)
-  explicit constexpr pool(F&& make) : make_(std::forward<F>(make)) {}
+  requires(!std::same_as<std::remove_cvref_t<F>, pool> &&
+           detail::makes<F, T>) explicit constexpr pool(F&& make)
+      : make_(std::forward<F>(make)) {}
   ~pool() {
     while (detail::pool_node* const n = shards_.take_any()) delete static_cast<node*>(n);
   }

@@ -24,11 +24,13 @@ class semaphore {
   semaphore& operator=(const semaphore&) = delete;
 
   void acquire(std::int32_t n = 1) noexcept {
-    if (!try_acquire(n)) [[unlikely]] detail::semaphore_acquire_slow(state_, n);
+    if (!try_acquire(n)) [[unlikely]]
+      detail::semaphore_acquire_slow(state_, n);
   }
 
   [[nodiscard]] bool try_acquire(std::int32_t n = 1) noexcept {
-    if (n < 0) [[unlikely]] detail::semaphore_negative();
+    if (n < 0) [[unlikely]]
+      detail::semaphore_negative();
     const std::uint64_t wanted = permits(n);
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
     while (seen >= wanted && (seen & detail::wait_flag::waiting) == 0)
@@ -39,7 +41,8 @@ class semaphore {
   }
 
   void release(std::int32_t n = 1) noexcept {
-    if (n < 0) [[unlikely]] detail::semaphore_negative();
+    if (n < 0) [[unlikely]]
+      detail::semaphore_negative();
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
     while ((seen & detail::wait_flag::waiting) == 0 && seen + permits(n) <= most)
       if (state_.word.compare_exchange_strong(seen, seen + permits(n), std::memory_order_acq_rel,
@@ -49,7 +52,8 @@ class semaphore {
   }
 
  private:
-  static constexpr std::uint64_t most = (std::uint64_t{0x80000000u} << detail::wait_flag::count_shift) - 1;
+  static constexpr std::uint64_t most =
+      (std::uint64_t{0x80000000u} << detail::wait_flag::count_shift) - 1;
 
   static constexpr std::uint64_t permits(std::int32_t n) noexcept {
     return static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift;

@@ -21,7 +21,8 @@ class shared_mutex {
   shared_mutex& operator=(const shared_mutex&) = delete;
 
   void lock() noexcept {
-    if (!try_lock()) [[unlikely]] detail::shared_lock_slow(state_);
+    if (!try_lock()) [[unlikely]]
+      detail::shared_lock_slow(state_);
   }
   [[nodiscard]] bool try_lock() noexcept {
     std::uint64_t seen = 0;
@@ -34,7 +35,8 @@ class shared_mutex {
   }
 
   void lock_shared() noexcept {
-    if (!try_lock_shared()) [[unlikely]] detail::shared_lock_shared_slow(state_);
+    if (!try_lock_shared()) [[unlikely]]
+      detail::shared_lock_shared_slow(state_);
   }
   [[nodiscard]] bool try_lock_shared() noexcept {
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);

@@ -63,11 +63,37 @@ bool unlock_both(rt::G* g, void* condition) noexcept {
   if (wait) guest.sleep();
 }
 
+bool notify_inside(waitable& s, std::uintptr_t all, M* m) noexcept {
+  wake_list go;
+  lock(s);
+  do {
+    waiter* const w = rt::wait_queue::pop_front(s.waiters);
+    if (w == nullptr) break;
+    claim_locked(w);
+    go.add(w);
+  } while (all != 0);
+  unlock(s, [any = s.waiters.first != nullptr](std::uint64_t word) {
+    return with_waiting(word, any);
+  });
+  go.wake_all(m, 0);
+  return true;
+}
+
+// waiter::unlink of a goroutine that was abandoned on its way into wait().
+void unlock_for_abandoned(void* mutex, waiter* abandoned) noexcept {
+  abandoned->object = nullptr;
+  mutex_unlock_inside(*static_cast<waitable*>(mutex), nullptr);
+}
+
 }  // namespace
 
 void condition_wait(waitable& s, waitable& held_mutex, condition_stop* stop) noexcept {
   if (!rt::on_goroutine()) return wait_as_guest(s, held_mutex, stop);
+  waiter& mine = rt::this_goroutine()->wait;
+  mine.unlink = &unlock_for_abandoned;
+  mine.object = &held_mutex;
   M* const m = rt::enter();
+  mine.object = nullptr;
   lock(s);
   if (!must_wait_locked(stop)) {
     unlock(s);
@@ -95,22 +121,7 @@ void condition_stopped(condition_stop& stop) noexcept {
   rt::guest_leave();
 }
 
-void condition_notify(waitable& s, bool all) noexcept {
-  inside([&s, all](M* m) noexcept {
-    wake_list go;
-    lock(s);
-    do {
-      waiter* const w = rt::wait_queue::pop_front(s.waiters);
-      if (w == nullptr) break;
-      claim_locked(w);
-      go.add(w);
-    } while (all);
-    unlock(s, [any = s.waiters.first != nullptr](std::uint64_t word) {
-      return with_waiting(word, any);
-    });
-    go.wake_all(m, 0);
-  });
-}
+void condition_notify(waitable& s, bool all) noexcept { inside<&notify_inside>(s, all ? 1 : 0); }
 
 void condition_without_lock() noexcept {
   fatal("condition_variable: wait() with a std::unique_lock that does not hold its mutex");

@@ -104,11 +104,12 @@ local_value* find_local_value(std::uint64_t key) noexcept {
 
 void add_local_value(local_value* v) {
   rt::goroutine_locals** const at = place();
-  if (*at == nullptr) {
-    *at = new local_table;
+  auto* t = static_cast<local_table*>(*at);
+  if (t == nullptr) {
+    *at = t = new local_table;
     if (!rt::on_goroutine()) watch_thread_end();
   }
-  static_cast<local_table*>(*at)->add(v);
+  t->add(v);
 }
 
 }  // namespace detail

@@ -55,6 +55,12 @@ wake_list end_locked(waitable& s, bool done) noexcept {
   return go;
 }
 
+bool end_inside(waitable& s, std::uintptr_t done, M* m) noexcept {
+  lock(s);
+  end_locked(s, done != 0).wake_all(m, done != 0 ? kIsDone : kYourTurn);
+  return true;
+}
+
 }  // namespace
 
 std::uintptr_t once_begin(waitable& s) noexcept {
@@ -71,12 +77,7 @@ std::uintptr_t once_begin(waitable& s) noexcept {
   return rt::park(&unlock_after_switch, &s, rt::wait_reason::once);
 }
 
-void once_end(waitable& s, bool done) noexcept {
-  inside([&s, done](M* m) noexcept {
-    lock(s);
-    end_locked(s, done).wake_all(m, done ? kIsDone : kYourTurn);
-  });
-}
+void once_end(waitable& s, bool done) noexcept { inside<&end_inside>(s, done ? 1 : 0); }
 
 }  // namespace detail
 }  // namespace v0

@@ -60,6 +60,19 @@ bool release_alone(waitable& s, std::uint64_t n) noexcept {
   return false;
 }
 
+// True: some were handed over to a goroutine.
+bool release_inside(waitable& s, std::uintptr_t n, M* m) noexcept {
+  lock(s);
+  if (release_alone(s, n)) {
+    unlock(s);
+    return false;
+  }
+  wake_list go = serve_locked(s, n);
+  const bool handed_over = go.has_goroutines();
+  go.wake_all(m, 0);
+  return handed_over;
+}
+
 // The runtime has ended under w. Those behind it may want less; the goroutines among them are
 // being taken off as well.
 void unlink(void* object, waiter* w) noexcept {
@@ -100,17 +113,8 @@ void semaphore_acquire_slow(waitable& s, std::int32_t n) noexcept {
 }
 
 void semaphore_release_slow(waitable& s, std::int32_t n) noexcept {
-  const auto permits = static_cast<std::uint64_t>(n);
-  if (release_alone(s, permits)) return;
-  bool handed_over = false;
-  inside([&](M* m) noexcept {
-    lock(s);
-    if (release_alone(s, permits)) return unlock(s);
-    wake_list go = serve_locked(s, permits);
-    handed_over = go.has_goroutines();
-    go.wake_all(m, 0);
-  });
-  yield_to_new_owner(handed_over);
+  const auto permits = static_cast<std::uintptr_t>(n);
+  if (!release_alone(s, permits)) yield_to_new_owner(inside<&release_inside>(s, permits));
 }
 
 void semaphore_negative() noexcept { fatal("semaphore: a negative number of permits"); }

@@ -147,15 +147,13 @@ wake_list leave_as_reader_locked(shared_waitable& s) noexcept {
 }
 wake_list leave_as_writer_locked(shared_waitable& s) noexcept { return let_in_locked(s, true); }
 
-void leave(shared_waitable& s, wake_list (*leave_locked)(shared_waitable&) noexcept) noexcept {
-  bool handed_over = false;
-  inside([&](M* m) noexcept {
-    lock(s);
-    wake_list go = leave_locked(s);
-    handed_over = go.has_goroutines();
-    go.wake_all(m, 0);
-  });
-  yield_to_new_owner(handed_over);
+template <wake_list (*LeaveLocked)(shared_waitable&) noexcept>
+bool leave_inside(waitable& s, std::uintptr_t, M* m) noexcept {
+  lock(s);
+  wake_list go = LeaveLocked(static_cast<shared_waitable&>(s));
+  const bool handed_over = go.has_goroutines();
+  go.wake_all(m, 0);
+  return handed_over;
 }
 
 }  // namespace
@@ -166,11 +164,12 @@ void shared_lock_shared_slow(shared_waitable& s) noexcept { lock_slow<reading>(s
 void shared_unlock_slow(shared_waitable& s) noexcept {
   if ((s.word.load(relaxed) & kWriter) == 0)
     fatal("shared_mutex: unlock of a mutex that is not locked (or is locked shared)");
-  leave(s, &leave_as_writer_locked);
+  yield_to_new_owner(inside<&leave_inside<&leave_as_writer_locked>>(s));
 }
 
 void shared_unlock_shared_slow(shared_waitable& s) noexcept {
-  if (!leave_alone(s)) leave(s, &leave_as_reader_locked);
+  if (leave_alone(s)) return;
+  yield_to_new_owner(inside<&leave_inside<&leave_as_reader_locked>>(s));
 }
 
 }  // namespace detail

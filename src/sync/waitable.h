@@ -7,8 +7,8 @@
 //        change under the lock's holder; so every change is a compare-exchange.
 // Note   unlock() changes the word and frees the lock in one step: the last touch of
 //        the object. Only then are waiters woken, and they may destroy it.
-// Note   who is abandoned with the runtime is taken off the list (unlink). What it was
-//        given before it could run is lost with it.
+// Note   who is abandoned with the runtime is taken off the list (unlink). What it had,
+//        or was handed before it could run, is lost with it.
 // Proof  tests/stress/sync_stress_test.cc, under ASan and TSan.
 #pragma once
 
@@ -35,7 +35,9 @@ using rt::waiter;
 inline constexpr std::uint64_t kLocked = wait_flag::locked, kSleepers = wait_flag::sleepers,
                                kWaiting = wait_flag::waiting;
 
-inline std::uint64_t count_of(std::uint64_t word) noexcept { return word >> wait_flag::count_shift; }
+inline std::uint64_t count_of(std::uint64_t word) noexcept {
+  return word >> wait_flag::count_shift;
+}
 
 // The flags' half of the word, for the futex.
 inline atomic<std::uint32_t>* flags_of(waitable& s) noexcept {
@@ -96,17 +98,31 @@ inline bool unlock_after_switch(rt::G*, void* object) noexcept {
   return true;
 }
 
-// fn(M*) inside the runtime, from anywhere; M is null for a guest.
-template <class Fn>
-inline void inside(Fn&& fn) noexcept {
-  if (!rt::on_goroutine()) {
+// Work(s, arg, M*) inside the runtime, from anywhere; M is null for a guest. A goroutine that is
+// abandoned on its way in has told the ender to do it: an unlock() or release() that was called
+// happens, and plain threads that wait for it go on.
+using work_fn = bool (*)(waitable& s, std::uintptr_t arg, M* m) noexcept;
+template <work_fn Work>
+inline bool inside(waitable& s, std::uintptr_t arg = 0) noexcept {
+  rt::G* const g = rt::this_goroutine();
+  if (g == nullptr) {
     rt::guest_enter();
-    fn(static_cast<M*>(nullptr));
-    return rt::guest_leave();
+    const bool result = Work(s, arg, nullptr);
+    rt::guest_leave();
+    return result;
   }
+  g->wait.slot = reinterpret_cast<void*>(arg);
+  g->wait.unlink = [](void* object, waiter* abandoned) noexcept {
+    abandoned->object = nullptr;
+    Work(*static_cast<waitable*>(object), reinterpret_cast<std::uintptr_t>(abandoned->slot),
+         nullptr);
+  };
+  g->wait.object = &s;
   M* const m = rt::enter();
-  fn(m);
+  g->wait.object = nullptr;
+  const bool result = Work(s, arg, m);
   rt::leave(m);
+  return result;
 }
 
 // A plain thread's place in a queue, and its bed.

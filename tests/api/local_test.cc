@@ -178,7 +178,8 @@ TEST_P(Local, MakeMayThrowAndIsTriedAgain) {
 TEST_P(Local, ManyOfThem) {
   run([] {
     std::vector<std::unique_ptr<vole::local<int>>> many;
-    for (int i = 0; i < 200; ++i) many.push_back(std::make_unique<vole::local<int>>([i] { return i; }));
+    for (int i = 0; i < 200; ++i)
+      many.push_back(std::make_unique<vole::local<int>>([i] { return i; }));
     for (int i = 0; i < 200; ++i) EXPECT_EQ(**many[static_cast<std::size_t>(i)], i);
     for (int i = 0; i < 200; ++i) EXPECT_EQ(many[static_cast<std::size_t>(i)]->get(), i);
   });

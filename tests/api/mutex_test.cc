@@ -20,7 +20,8 @@ class Mutex : public vole_test::Runtime {};
 INSTANTIATE_TEST_SUITE_P(Ps, Mutex, testing::Values(1, 2, 4, 64), vole_test::procs_name);
 
 static_assert(std::is_nothrow_default_constructible_v<vole::mutex>);
-static_assert(!std::is_move_constructible_v<vole::mutex> && !std::is_copy_assignable_v<vole::mutex>);
+static_assert(!std::is_move_constructible_v<vole::mutex> &&
+              !std::is_copy_assignable_v<vole::mutex>);
 
 constinit vole::mutex made_at_compile_time;
 

@@ -44,8 +44,7 @@ TEST_P(Pool, TakesFromOtherProcessorsBeforeMaking) {
     std::atomic<int> made{0};
     vole::pool<int> p([&] { return ++made; });
     vole::wait_group put;
-    for (int i = 0; i < 40; ++i)
-      put.go([&, i] { p.put(-i - 1); });
+    for (int i = 0; i < 40; ++i) put.go([&, i] { p.put(-i - 1); });
     put.wait();
     std::set<int> got;
     std::thread([&] {

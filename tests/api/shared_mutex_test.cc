@@ -216,7 +216,8 @@ TEST(SharedMutexDeathTest, UnlockOfAnUnlockedOneIsFatal) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   vole::shared_mutex m;
   EXPECT_DEATH(m.unlock(), "vole: fatal: shared_mutex: unlock of a mutex that is not locked");
-  EXPECT_DEATH(m.unlock_shared(), "vole: fatal: shared_mutex: unlock_shared of a mutex that nobody");
+  EXPECT_DEATH(m.unlock_shared(),
+               "vole: fatal: shared_mutex: unlock_shared of a mutex that nobody");
   m.lock_shared();
   EXPECT_DEATH(m.unlock(), "vole: fatal: shared_mutex: unlock of a mutex that is not locked");
   m.unlock_shared();

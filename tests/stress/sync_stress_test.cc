@@ -27,9 +27,9 @@ constexpr int kScale = vole_test::kSanitized ? 1 : 5;
 std::uint64_t seed() {
   static const std::uint64_t chosen = [] {
     const char* const given = std::getenv("VOLE_TEST_SEED");
-    return given != nullptr
-               ? std::strtoull(given, nullptr, 10)
-               : static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+    return given != nullptr ? std::strtoull(given, nullptr, 10)
+                            : static_cast<std::uint64_t>(
+                                  std::chrono::steady_clock::now().time_since_epoch().count());
   }();
   return chosen;
 }
@@ -42,7 +42,8 @@ class SyncStress : public vole_test::Runtime {
   }
   void TearDown() override {
     Runtime::TearDown();
-    if (HasFailure()) std::fprintf(stderr, "VOLE_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed()));
+    if (HasFailure())
+      std::fprintf(stderr, "VOLE_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed()));
   }
 
   // work(random) on `goroutines` goroutines and `threads` plain threads at once, in a runtime.

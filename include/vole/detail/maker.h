@@ -12,9 +12,9 @@ inline namespace v0 {
 namespace detail {
 
 template <class F, class T>
-concept makes = std::invocable<std::decay_t<F>&> &&
-                (std::same_as<std::invoke_result_t<std::decay_t<F>&>, T> ||
-                 std::convertible_to<std::invoke_result_t<std::decay_t<F>&>, T>);
+concept makes = std::invocable < std::decay_t<F>
+& > &&(std::same_as<std::invoke_result_t<std::decay_t<F>&>, T> ||
+       std::convertible_to<std::invoke_result_t<std::decay_t<F>&>, T>);
 
 // A function, or a lambda without captures, is kept as a pointer: then the object is made at
 // compile time. Any other callable takes a box on the heap.
@@ -22,8 +22,8 @@ template <class T>
 class maker {
  public:
   template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, maker> && makes<F, T>)
-  explicit constexpr maker(F&& fn) {
+  requires(!std::same_as<std::remove_cvref_t<F>, maker> &&
+           makes<F, T>) explicit constexpr maker(F&& fn) {
     if constexpr (std::convertible_to<F, T (*)()>) {
       plain_ = std::forward<F>(fn);
     } else {

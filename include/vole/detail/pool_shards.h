@@ -2,8 +2,9 @@
 //
 // Who    any goroutine or plain thread, in user context; no lock of the runtime is taken.
 // Law    a node is in at most one list, and belongs to whoever took it off.
-// Note   which shard comes first is a hint: the goroutine may be on another processor by the time it
-//        looks. A shard whose lock is taken is passed over: its holder may have been descheduled.
+// Note   which shard comes first is a hint: the goroutine may be on another processor by
+//        the time it looks. A shard whose lock is taken is passed over: its holder may
+//        have been descheduled.
 #pragma once
 
 #include <atomic>
@@ -24,9 +25,9 @@ class pool_shards {
   pool_shards(const pool_shards&) = delete;
   pool_shards& operator=(const pool_shards&) = delete;
 
-  pool_node* take() noexcept;           // own shard first, then the others; nullptr: found none
+  pool_node* take() noexcept;  // own shard first, then the others; nullptr: found none
   void put(pool_node* n) noexcept;
-  pool_node* take_any() noexcept;       // nobody else uses the pool any more; nullptr: empty
+  pool_node* take_any() noexcept;  // nobody else uses the pool any more; nullptr: empty
 
  private:
   static constexpr std::size_t kShards = 16;

@@ -32,7 +32,8 @@ struct waitable {
 // In checked builds of the library fatal if anybody waits; otherwise it does nothing.
 void destroyed_while_used(const waitable& s, const char* what) noexcept;
 inline void destroying(const waitable& s, const char* what) noexcept {
-  if (s.word.load(std::memory_order_relaxed) != 0) [[unlikely]] destroyed_while_used(s, what);
+  if (s.word.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    destroyed_while_used(s, what);
 }
 
 // ── mutex ──
@@ -88,7 +89,7 @@ void semaphore_release_slow(waitable& s, std::int32_t n) noexcept;
 namespace once_flag {
 inline constexpr std::uint64_t running = wait_flag::first_own;
 inline constexpr std::uint64_t done = wait_flag::one;
-}
+}  // namespace once_flag
 std::uintptr_t once_begin(waitable& s) noexcept;  // not 0: it is ours to do, then once_end
 void once_end(waitable& s, bool done) noexcept;
 
