@@ -1,0 +1,53 @@
+// Everybody waits: with nobody left to come [34], and with somebody who might.
+
+#include <chrono>
+#include <thread>
+
+#include "scenario.h"
+
+namespace {
+
+using namespace vole::crash_test;
+
+int all_asleep() {
+  return vole::run([] {
+    vole::go({.name = "sender"}, [] { vole::chan<int>().send(1); });
+    vole::chan<int>().recv();
+    return kAlive;
+  });
+}
+int main_exited() {
+  return vole::run([] { vole::exit_goroutine(); });
+}
+// The last one to hope for is a plain thread.
+int thread_may_send() {
+  return vole::run([] {
+    const vole::chan<int> c;
+    std::thread([c] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      c.send(1);
+    }).detach();
+    return *c.recv() - 1;
+  });
+}
+int timer_pends() {
+  return vole::run([] {
+    const vole::chan<int> c;
+    vole::go([c] {
+      vole::sleep_for(std::chrono::milliseconds(100));
+      c.send(1);
+    });
+    return *c.recv() - 1;
+  });
+}
+
+constexpr scenario kAll[] = {
+    {"all_asleep", all_asleep},
+    {"main_exited", main_exited},
+    {"thread_may_send", thread_may_send},
+    {"timer_pends", timer_pends},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return play(kAll, argc, argv); }
