@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +50,14 @@ TEST(Status, BuryEndsAnyStatus) {
     bury(g);
     EXPECT_EQ(status_of(g), dead);
   }
+}
+
+// Records come from zeroed pages and are used as they are.
+TEST(Status, FreshGIsAllZeroes) {
+  alignas(G) std::byte memory[sizeof(G)] = {};
+  const G* const g = ::new (static_cast<void*>(memory)) G;
+  EXPECT_EQ(status_of(*g), idle);
+  for (const std::byte b : memory) EXPECT_EQ(b, std::byte{0});
 }
 
 TEST(Status, HasAName) {
