@@ -87,7 +87,7 @@ class [[nodiscard]] join_handle {
     if (state_ == nullptr) return;
     const detail::join_reference<R> held(std::exchange(state_, nullptr));
     held.state->wait();
-    if (held.state->failed() && !detail::unwinding()) held.state->rethrow();
+    if (held.state->failed() && !detail::unwinding()) held.state->panic();
   }
 
   detail::join_state<R>* state_ = nullptr;

@@ -79,6 +79,15 @@ void run_main(void (*body)(void*), void* arg) {
 
 bool unwinding() noexcept { return std::uncaught_exceptions() > 0 || rt::is_exiting(); }
 
+// Ends the program with the exception in hand, so that the last words can name it.
+void uncollected(const std::exception_ptr& error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (...) {
+    std::terminate();
+  }
+}
+
 void throw_nothing_to_join() { throw std::logic_error("vole::join_handle: nothing to join"); }
 
 void throw_no_result(outcome why) {

@@ -22,6 +22,7 @@ enum class outcome : unsigned char { pending, value, exception, exited, canceled
 
 // The stack is being unwound: by an exception, or by exit_goroutine().
 bool unwinding() noexcept;
+[[noreturn]] void uncollected(const std::exception_ptr& error) noexcept;
 [[noreturn]] void throw_nothing_to_join();
 [[noreturn]] void throw_no_result(outcome why);
 
@@ -35,6 +36,7 @@ class join_base {
   void wait() noexcept { finished_.wait(); }
   bool failed() const noexcept { return outcome_ == outcome::exception; }
   [[noreturn]] void rethrow() { std::rethrow_exception(std::move(error_)); }
+  [[noreturn]] void panic() noexcept { uncollected(error_); }
   void drop() noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
