@@ -6,7 +6,7 @@
 //        compiler can neither move nor remember. (volatile, atomics and barriers
 //        do not help; measured by everybody who tried.)
 // Note   initial-exec: one load from the GOT, one from the thread's block. A second
-//        copy of vole in the process would have a second word; boot refuses it.
+//        copy of vole in the process would have a second word, and a runtime of its own.
 #pragma once
 
 namespace vole::rt {
