@@ -92,12 +92,12 @@ std::size_t find_first_due(const frame& f) noexcept {
   return first;
 }
 
-void expire(rt::timer* clock) noexcept {
+void expire(rt::timer* clock, M* m) noexcept {
   auto& f = *static_cast<frame*>(clock->arg);
   std::uint32_t none = 0;
   if (!f.winner.compare_exchange_strong(none, 1, seq_cst)) return;
   waiter* const w = f.waiter_of(f.first_due);
-  rt::wake(nullptr, w, told(w, true));
+  rt::wake(m, w, told(w, true));
 }
 
 // The context is saved: the clock may start, and then the channels may be unlocked. The clock goes
@@ -108,7 +108,7 @@ bool unlock_after_switch(rt::G*, void* arg) noexcept {
   if (f.first_due != f.n) {
     f.clock.fire = &expire;
     f.clock.arg = &f;
-    rt::add_timer(&f.clock, f.ops[f.first_due].when);
+    rt::add_timer(arch::this_m(), &f.clock, f.ops[f.first_due].when);
   }
   if (has_channels) unlock_all(f);
   return true;

@@ -52,6 +52,7 @@ struct alignas(64) M {
   M* next = nullptr;              // idle list, birth list or free list; under the scheduler lock
   atomic<bool> alive{false};      // the record belongs to a thread, or to one being born
   atomic<bool> idle{false};       // asleep on `park`, or about to be
+  atomic<bool> polling{false};    // waits in the poller, without a P
   os::thread thread;
   std::byte* alternate_stack = nullptr;
   std::uint64_t id = 0;

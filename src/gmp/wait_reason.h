@@ -23,6 +23,7 @@ enum class wait_reason : std::uint8_t {
   semaphore,
   once,
   sleep,
+  network,     // for a file to be readable or writable
 };
 
 constexpr std::string_view name_of(wait_reason r) noexcept {
@@ -43,6 +44,7 @@ constexpr std::string_view name_of(wait_reason r) noexcept {
       "semaphore",
       "once",
       "sleep",
+      "IO wait",
   };
   return kNames[static_cast<unsigned>(r)];
 }

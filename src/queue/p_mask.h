@@ -1,8 +1,10 @@
-// One bit per P [17]: which ones are idle (later also: which ones have timers).
+// One bit per P [17]: which ones are idle, which ones have had timers.
 //
-// Who    set, clear: under the scheduler lock. test: anybody, as a hint.
+// Who    idle: set and cleared under the scheduler lock. Timers: set by whoever adds one,
+//        cleared when the P dies. test: anybody, as a hint.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "base/atomic.h"
@@ -18,6 +20,13 @@ class p_mask {
   void clear(std::uint32_t i) noexcept { word(i).fetch_and(~bit(i), seq_cst); }
   bool test(std::uint32_t i) const noexcept {
     return (words_[i / 64].load(seq_cst) & bit(i)) != 0;
+  }
+  // fn(i) for every bit below n that is set.
+  template <class Fn>
+  void for_each(std::uint32_t n, Fn&& fn) const {
+    for (std::uint32_t w = 0; w * 64 < n; ++w)
+      for (std::uint64_t left = words_[w].load(seq_cst); left != 0; left &= left - 1)
+        fn(w * 64 + static_cast<std::uint32_t>(std::countr_zero(left)));
   }
 
  private:

@@ -3,6 +3,7 @@
 #include "arch/sanitizer.h"
 #include "base/fatal.h"
 #include "os/os.h"
+#include "poll/poll.h"
 #include "sched/crash.h"
 #include "sched/end.h"
 #include "sched/enter.h"
@@ -48,6 +49,9 @@ void start_locked() noexcept {
   crash::install();
   sched.coarse_now.store(os::now_ns(), relaxed);
   world::resize(wanted_procs());
+  if (const int error = poll::start())
+    fatal(sentence() << "cannot make the network poller: " << os::error_text(error)
+                     << ". It needs two file descriptors: raise `ulimit -n`");
   must_start(midwife::start(), "midwife");
   world::begin();
   must_start(sysmon::start(), "sysmon");

@@ -22,12 +22,22 @@ stillness see() noexcept {
   holding hold(sched.lock);
   std::uint32_t asleep = 0;
   m_slab.for_each([&](const M* m) {
-    asleep += m->alive.load(std::memory_order_acquire) && m->idle.load(seq_cst) ? 1u : 0u;
+    const bool sleeps = m->idle.load(seq_cst) || m->polling.load(seq_cst);
+    asleep += m->alive.load(std::memory_order_acquire) && sleeps ? 1u : 0u;
   });
   return {asleep == sched.m_count && sched.global.size_hint() == 0 &&
               !sched.stopping.load(relaxed) &&
               sched.idle_p_count.load(relaxed) == sched.procs.load(relaxed),
           sched.m_count, sched.starts};
+}
+
+// A goroutine that the poller has found keeps its status until the M is out of the poller.
+bool anybody_waits_for_network() noexcept {
+  bool waits = false;
+  g_slab.for_each([&](const G* g) {
+    waits |= status_of(*g) == g_status::waiting && g->why.load(relaxed) == wait_reason::network;
+  });
+  return waits;
 }
 
 bool anybody_alive() noexcept {
@@ -46,6 +56,7 @@ sight look() noexcept {
   const stillness before = see();
   if (!before.all_asleep) return sight::unsettled;
   if (!sched.main_runs.load(seq_cst) || pending_timers() != 0) return sight::none;
+  if (anybody_waits_for_network()) return sight::none;
   if (os::thread_count() > before.threads + kOtherThreads) return sight::none;
   const stillness after = see();
   if (!after.all_asleep || after.starts != before.starts || !sched.main_runs.load(seq_cst))

@@ -2,6 +2,7 @@
 
 #include "arch/sanitizer.h"
 #include "os/os.h"
+#include "poll/poll.h"
 #include "sched/midwife.h"
 #include "sched/state.h"
 #include "sched/timers.h"
@@ -43,6 +44,7 @@ bool all_settled(bool grace_is_over) noexcept {
 // on their way to sleep.
 void settle_threads() noexcept {
   sched.ending.store(true, seq_cst);
+  poll::interrupt();  // who waits there comes to sleep with the others
   const std::int64_t until = os::now_ns() + kGrace;
   for (;;) {
     const std::uint32_t seen = sched.settled.load(seq_cst);
@@ -132,7 +134,12 @@ void sched_state::reset() noexcept {
   idle_ps = {};
   idle_ms = {};
   idle_p_count.store(0, relaxed);
-  for (std::uint32_t i = 0; i < procs.load(relaxed); ++i) idle_mask.clear(i);
+  for (std::uint32_t i = 0; i < procs.load(relaxed); ++i) {
+    idle_mask.clear(i);
+    timer_mask.clear(i);
+  }
+  last_poll.store(1, relaxed);
+  poll_until.store(0, relaxed);
   parking.spinning.store(0, relaxed);
   parking.need_spinning.store(0, relaxed);
   for (atomic<P*>& p : all) p.store(nullptr, relaxed);

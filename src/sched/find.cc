@@ -2,17 +2,25 @@
 
 #include "os/os.h"
 #include "sched/env.h"
+#include "sched/idle.h"
+#include "sched/netpoll.h"
 #include "sched/state.h"
-#include "sched/thread.h"
+#include "sched/timers.h"
 #include "sched/world.h"
 
 namespace vole::rt {
 namespace {
 
+void fire_own_timers(M& m) noexcept {
+  if (first_timer(m.p->id) != kNoTimer) fire_due_timers(m, m.p->id, os::now_ns());
+}
+
 G* find_once(M& m) noexcept {
+  fire_own_timers(m);
   if (G* g = find_fair_tick(*m.p)) return g;
   if (G* g = find_local(*m.p)) return g;
   if (G* g = find_global(*m.p)) return g;
+  if (G* g = find_polled(m)) return g;
   return find_stolen(m);
 }
 
@@ -21,7 +29,7 @@ G* find_once(M& m) noexcept {
 G* find_g0(M& m) noexcept {
   shipped_env env;
   for (;;) {
-    if (m.p == nullptr && !stop_m(m)) return nullptr;
+    if (m.p == nullptr && !rest_g0(m)) return nullptr;
     if (sched.stopping.load(seq_cst)) {
       world::stop_here(m);
       continue;

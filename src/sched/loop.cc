@@ -63,6 +63,7 @@ void m_main(void* arg) noexcept {
   m.random.seed(static_cast<std::uint64_t>(os::now_ns()) ^ (m.id << 32));
   if (!os::make_alternate_stack(&m.alternate_stack))
     fatal("out of memory: no room for a thread's signal stack. A higher memory limit would help");
+  os::sharpen_timeouts();
   arch::san_thread_begins(m.san);
   acquire_p(m, m.next_p);
   m.next_p = nullptr;

@@ -89,7 +89,7 @@ void fill(G* g, const birth& b, std::uint64_t id, std::uint64_t parent) noexcept
 
 G* new_g_owner(M& m, const birth& b) noexcept {
   G* const g = take_record(*m.p);
-  fill(g, b, next_id(*m.p), m.curg->id);
+  fill(g, b, next_id(*m.p), m.curg != nullptr ? m.curg->id : 0);
   m.p->spawned.add_owner();
   return g;
 }
@@ -180,7 +180,12 @@ void spawn_trivial(const birth& b, const void* callable, std::size_t bytes) noex
   leave(m);
 }
 
-void spawn_from_timer(const birth& b, const void* callable, std::size_t bytes) noexcept {
+void spawn_from_timer(M* m, const birth& b, const void* callable, std::size_t bytes) noexcept {
+  if (m != nullptr) {
+    G* const g = new_g_owner(*m, b);
+    std::memcpy(g->callable, callable, bytes);
+    return publish_owner(*m, g);
+  }
   G* const g = make_guest_g(b);
   std::memcpy(g->callable, callable, bytes);
   set_status(*g, g_status::idle, g_status::runnable);

@@ -29,8 +29,8 @@ void publish_g(G* g) noexcept;
 void discard_g(G* g) noexcept;
 void spawn_trivial(const birth& b, const void* callable, std::size_t bytes) noexcept;
 
-// On sysmon, or between guest_enter and guest_leave while a runtime runs.
-void spawn_from_timer(const birth& b, const void* callable, std::size_t bytes) noexcept;
+// m: a timer's, on g0; null: between guest_enter and guest_leave while a runtime runs.
+void spawn_from_timer(M* m, const birth& b, const void* callable, std::size_t bytes) noexcept;
 
 // A guest's way in where only a runtime that runs will do: starts it if none does.
 void guest_enter_started() noexcept;

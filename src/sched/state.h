@@ -35,6 +35,12 @@ struct sched_state {
   p_mask idle_mask;                                // written under L [17]
   parking::state parking;
 
+  // ── who waits for timers and the network ── (sched/idle.h)
+  alignas(64) atomic<std::int64_t> last_poll{1};   // ns; 0: somebody waits in the poller
+  atomic<std::int64_t> poll_until{0};              // until when; 0: not yet said
+  atomic<bool> looking{false};                     // somebody looks without waiting [12]
+  p_mask timer_mask;                               // which Ps have had timers [17]
+
   // ── the Ps ── change with the world stopped
   atomic<P*> all[kMaxProcs] = {};                  // null from the first never used on
   atomic<std::uint32_t> procs{0};

@@ -5,6 +5,7 @@
 #include "sched/env.h"
 #include "sched/find.h"
 #include "sched/state.h"
+#include "sched/timers.h"
 
 namespace vole::rt {
 namespace {
@@ -34,6 +35,12 @@ runnable* steal_runnext(P& victim) noexcept {
              : nullptr;
 }
 
+// Due timers of a P that is busy, or idle [14]. True: what they made runnable is in our own queue.
+bool steal_timers(M& m, P& victim) noexcept {
+  return sched.timer_mask.test(victim.id) && first_timer(victim.id) != kNoTimer &&
+         fire_due_timers(m, victim.id, os::now_ns());
+}
+
 runnable* steal_from(P& thief, P& victim, bool last_round) noexcept {
   if (runnable* r = thief.ring.steal_half_owner(victim.ring)) {
     thief.stolen.add_owner(1 + thief.ring.size());
@@ -57,7 +64,10 @@ G* find_stolen(M& m) noexcept {
     for (steal_order order(sched.strides, m.random.next()); !order.done(); order.step()) {
       if (sched.stopping.load(relaxed)) return nullptr;
       P& victim = *sched.p_at(order.victim());
-      if (&victim == &thief || sched.idle_mask.test(victim.id)) continue;
+      if (&victim == &thief) continue;
+      if (round == kRounds && steal_timers(m, victim))
+        if (G* const g = find_local(thief)) return g;
+      if (sched.idle_mask.test(victim.id)) continue;
       runnable* const r = steal_from(thief, victim, round == kRounds);
       if (r == nullptr) continue;
       thief.steals.add_owner();

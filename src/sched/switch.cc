@@ -5,6 +5,7 @@
 #include "sched/enter.h"
 #include "sched/find.h"
 #include "sched/state.h"
+#include "sched/timers.h"
 #include "sched/wake.h"
 
 namespace vole::rt {
@@ -73,8 +74,8 @@ bool attach_cached_stack(P& p, G* g) noexcept {
 G* quick_pick(M& m, const stack* spare) noexcept {
   P* const p = m.p;
   if (p == nullptr || m.locked_g != nullptr || m.hot.attention.load(relaxed) != 0) return nullptr;
-  if (p->runnext.load(relaxed) == nullptr && sched.global.size_hint() != 0 &&
-      (p->schedtick.load(relaxed) + 1) % kFairTick == 0)
+  if (p->runnext.load(relaxed) == nullptr && (p->schedtick.load(relaxed) + 1) % kFairTick == 0 &&
+      (sched.global.size_hint() != 0 || first_timer(p->id) != kNoTimer))
     return nullptr;
   G* const g = find_local(*p);
   if (g == nullptr) return nullptr;

@@ -3,6 +3,7 @@
 #include "os/os.h"
 #include "sched/deadlock.h"
 #include "sched/env.h"
+#include "sched/netpoll.h"
 #include "sched/state.h"
 #include "sched/timers.h"
 #include "sched/world.h"
@@ -15,6 +16,7 @@ constexpr std::int64_t kShortest = 20 * kMicro;   // [26]
 constexpr std::int64_t kLongest = 10 * kMilli;    // [26]
 constexpr std::int64_t kOweMost = 400 * kMicro;   // two looks lie within the millisecond of I1
 constexpr int kPatience = 50;                     // looks without news before backing off
+constexpr std::int64_t kTimerSlack = 500 * kMicro;  // not worth a call: it looks soon
 constexpr std::int64_t kSlice = 10 * kMilli;      // [27]
 
 // What sysmon saw of a P when it last looked.
@@ -28,7 +30,7 @@ struct sighting {
 struct office {
   atomic<std::uint32_t> bell{0};     // futex word; rung to wake it
   atomic<bool> asleep{false};        // every P is idle, and it sleeps; set under L
-  atomic<std::int64_t> until{0};     // when it will look at the timers by itself
+  atomic<std::int64_t> until{0};     // when it will look by itself; 0: it looks right now
   atomic<bool> slow{false};          // it looks less often than debts are paid
   atomic<bool> closing{false};
   os::thread thread;
@@ -69,6 +71,31 @@ void ask_to_yield(P& p, sighting& last, std::int64_t now) noexcept {
   if (M* const m = p.m.load(seq_cst)) m->hot.attention.store(1, seq_cst);
 }
 
+// A timer that is due and that nobody has fired: its P is busy. With an idle P beside, a thief
+// will (the poller's M does by itself, unless there is none); else the P's own M must.
+void serve_timers(P& p, std::int64_t now) noexcept {
+  if (sched.idle_p_count.load(relaxed) != 0) {
+    if (sched.last_poll.load(seq_cst) != 0) submit();
+    return;
+  }
+  M* const m = p.m.load(seq_cst);
+  if (m != nullptr && first_timer(p.id) <= now) m->hot.attention.store(1, seq_cst);
+}
+
+// When the next timer of a busy P is due.
+std::int64_t look_at_timers(std::int64_t now) noexcept {
+  std::int64_t next = kNoTimer;
+  sched.timer_mask.for_each(sched.procs.load(seq_cst), [&](std::uint32_t i) {
+    const std::int64_t first = first_timer(i);
+    if (first <= now) {
+      serve_timers(*sched.p_at(i), now);
+    } else if (first < next) {
+      next = first;
+    }
+  });
+  return next;
+}
+
 // One look at everything. True: it did something.
 bool look(std::int64_t now) noexcept {
   bool news = false;
@@ -99,16 +126,22 @@ void follow_cpu_count(std::int64_t now) noexcept {
   world::start();
 }
 
-// Sleeps until the bell has rung since `rung`, at most for `most` and until a timer is due.
-void sleep(std::uint32_t rung, std::int64_t now, std::int64_t most, std::int64_t due) noexcept {
-  const std::int64_t until = most < due - now ? now + most : due;
-  desk.until.store(until, seq_cst);
-  if (until == kNoTimer) return futex_wait(&desk.bell, rung);
-  if (until > now) futex_wait_for(&desk.bell, rung, until - now);
+// Sleeps until the bell has rung since `rung`, at most for `most`.
+void sleep(std::uint32_t rung, std::int64_t most) noexcept {
+  if (most == kNoTimer) return futex_wait(&desk.bell, rung);
+  futex_wait_for(&desk.bell, rung, most);
+}
+
+// Likewise, and no longer than until a timer is due. Whoever adds an earlier one rings: it writes
+// the timer, then reads `until`; we write `until`, then read the timers.
+void sleep_until_timer(std::uint32_t rung, std::int64_t now, std::int64_t most) noexcept {
+  desk.until.store(now + most, seq_cst);
+  const std::int64_t due = look_at_timers(now) - now;
+  sleep(rung, most < due ? most : due);
 }
 
 // Every P is idle: sleep until one is taken; once more after a second if stacks are still warm.
-void sleep_while_idle(std::uint32_t rung, std::int64_t now, std::int64_t due) noexcept {
+void sleep_while_idle(std::uint32_t rung, std::int64_t now) noexcept {
   const bool warm = trim_stacks(now) != 0;
   sched.lock.acquire();
   const bool all_idle = sched.idle_p_count.load(relaxed) == sched.procs.load(relaxed);
@@ -116,7 +149,7 @@ void sleep_while_idle(std::uint32_t rung, std::int64_t now, std::int64_t due) no
   sched.lock.release();
   if (!all_idle) return;
   const bool settled = deadlock::look() == deadlock::sight::none;
-  sleep(rung, now, !settled ? kLongest : warm ? kSecond : kNoTimer, due);
+  sleep(rung, !settled ? kLongest : warm ? kSecond : kNoTimer);
   desk.asleep.store(false, relaxed);
 }
 
@@ -132,12 +165,11 @@ void sysmon_main(void*) noexcept {
   for (;;) {
     const std::uint32_t rung = desk.bell.load(std::memory_order_acquire);  // pairs: ring
     if (desk.closing.load(seq_cst)) return;
-    desk.until.store(kNoTimer, seq_cst);  // whoever adds a timer from here on rings
+    desk.until.store(0, seq_cst);  // it looks: no need to ring
     const std::int64_t now = os::now_ns();
     sched.coarse_now.store(now, relaxed);
-    const std::int64_t due = fire_due_timers(now);
     if (all_idle()) {
-      sleep_while_idle(rung, now, due);
+      sleep_while_idle(rung, now);
       delay = kShortest;
       quiet = 0;
       continue;
@@ -154,7 +186,8 @@ void sysmon_main(void*) noexcept {
     desk.slow.store(delay > kOweMost, relaxed);
     trim_stacks(now);
     follow_cpu_count(now);
-    sleep(rung, now, delay, due);
+    poll_for_others(now);
+    sleep_until_timer(rung, now, delay);
   }
 }
 
@@ -178,7 +211,7 @@ void stop() noexcept {
 }
 
 void wake_by(std::int64_t when) noexcept {
-  if (when < desk.until.load(seq_cst)) ring();
+  if (when < desk.until.load(seq_cst) - kTimerSlack) ring();
 }
 
 void hurry() noexcept {

@@ -2,6 +2,7 @@
 
 #include "base/fatal.h"
 #include "sched/env.h"
+#include "sched/idle.h"
 #include "sched/midwife.h"
 #include "sched/state.h"
 #include "sched/sysmon.h"
@@ -131,8 +132,13 @@ void hand_off(P* p) noexcept {
     sched.lock.release();
     return start_m(p, look);
   }
+  if (must_keep_polling_locked()) {
+    sched.lock.release();
+    return start_m(p, false);
+  }
   put_idle_p_locked(p);
   sched.lock.release();
+  tell_poller();
 }
 
 }  // namespace vole::rt

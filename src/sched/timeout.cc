@@ -3,6 +3,7 @@
 #include "os/os.h"
 #include "sched/enter.h"
 #include "sched/park.h"
+#include "sched/state.h"
 #include "sched/wake.h"
 
 namespace vole::rt {
@@ -13,12 +14,12 @@ bool clock_wins(atomic<std::uint32_t>& winner) noexcept {
   return winner.compare_exchange_strong(none, 1, seq_cst);
 }
 
-void expire(timer* clock) noexcept {
+void expire(timer* clock, M* m) noexcept {
   auto& t = *static_cast<timeout*>(clock->arg);
   if (!clock_wins(t.winner)) return;
   waiter* const w = t.w;
   w->unlink(t.object, w);
-  wake(nullptr, w, kTimedOut);
+  wake(m, w, kTimedOut);
 }
 
 // A sleep: nothing but the clock.
@@ -27,14 +28,14 @@ struct nap {
   std::int64_t when;
 };
 
-void rise(timer* clock) noexcept { ready(nullptr, static_cast<G*>(clock->arg)); }
+void rise(timer* clock, M* m) noexcept { ready_behind_owner(*m, static_cast<G*>(clock->arg)); }
 
 // The clock starts when the context is saved.
 bool start_nap(G* g, void* arg) noexcept {
   auto& n = *static_cast<nap*>(arg);
   n.clock.fire = &rise;
   n.clock.arg = g;
-  add_timer(&n.clock, n.when);
+  add_timer(this_m(), &n.clock, n.when);
   return true;
 }
 
@@ -59,7 +60,7 @@ void arm(timeout& t, waiter* w, std::int64_t when) noexcept {
   w->winner = &t.winner;
   t.clock.fire = &expire;
   t.clock.arg = &t;
-  add_timer(&t.clock, when);
+  add_timer(this_m(), &t.clock, when);
 }
 
 void disarm(timeout& t) noexcept { stop_timer(&t.clock); }

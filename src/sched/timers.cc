@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "base/fatal.h"
-#include "base/lock.h"
 #include "os/os.h"
+#include "poll/poll.h"
+#include "sched/env.h"
+#include "sched/state.h"
 #include "sched/sysmon.h"
 
 namespace vole::rt {
@@ -13,56 +15,81 @@ using namespace base;
 
 namespace {
 
-constinit lock<lock_rank::timer> guard;
-constinit timer_heap heap;                 // under guard
-constinit atomic<timer*> firing{nullptr};  // off the heap, its function running
+constinit shelf shelves[kMaxProcs];
 
-}  // namespace
-
-void add_timer(timer* t, std::int64_t when) noexcept {
-  t->when = when;
-  guard.acquire();
-  if (!heap.push(t)) fatal("out of memory: no room for a timer. A higher memory limit would help");
-  const bool is_first = heap.first_when() == when;
-  guard.release();
-  if (is_first) sysmon::wake_by(when);
-}
-
-bool stop_timer(timer* t) noexcept {
-  guard.acquire();
-  const bool pending = t->place != timer::kNowhere;
-  if (pending) heap.remove(t);
-  guard.release();
-  // Its function may be running, and the record may be used by it. It never blocks.
-  while (firing.load(std::memory_order_acquire) == t) os::yield_thread();  // pairs: fire_due_timers
-  return pending;
-}
-
-std::int64_t fire_due_timers(std::int64_t now) noexcept {
-  for (;;) {
-    guard.acquire();
-    timer* const t = heap.pop_due(now);
-    const std::int64_t next = heap.empty() ? kNoTimer : heap.first_when();
-    if (t != nullptr) firing.store(t, relaxed);
-    guard.release();
-    if (t == nullptr) return next;
-    t->fire(t);
-    firing.store(nullptr, std::memory_order_release);  // pairs: stop_timer
+// I9. A timer that comes first on its shelf has been added.
+void see_to_it(M* m, std::int64_t when) noexcept {
+  if (sched.last_poll.load(seq_cst) == 0) {  // somebody waits in the poller
+    const std::int64_t until = sched.poll_until.load(seq_cst);
+    if (until == 0 || until > when) poll::interrupt();
+  } else if (m == nullptr) {
+    submit();  // whoever comes and finds nothing becomes the one that waits
+  } else {
+    sysmon::wake_by(when);  // we hold a P, and will be the one when it has nothing to do
   }
 }
 
+}  // namespace
+
+void add_timer(M* m, timer* t, std::int64_t when) noexcept {
+  const std::uint32_t p = m != nullptr ? m->p->id : 0;
+  // A bit that is set without need costs a look; it is cleared by nobody but who finds it so.
+  if (!sched.timer_mask.test(p)) sched.timer_mask.set(p);
+  const shelf::added a = shelves[p].add(t, when);
+  if (a == shelf::added::refused)
+    fatal("out of memory: no room for a timer. A higher memory limit would help");
+  if (a == shelf::added::in_front) see_to_it(m, when);
+}
+
+bool stop_timer(timer* t) noexcept { return shelf::stop(t, &os::yield_thread); }
+
+std::int64_t first_timer(std::uint32_t p) noexcept { return shelves[p].first(); }
+
+std::int64_t first_of_all_timers() noexcept {
+  std::int64_t first = kNoTimer;
+  sched.timer_mask.for_each(sched.procs.load(relaxed), [&first](std::uint32_t p) {
+    const std::int64_t when = shelves[p].first();
+    if (when < first) first = when;
+  });
+  return first;
+}
+
+bool fire_due_timers(M& m, std::uint32_t p, std::int64_t now) noexcept {
+  shelf& s = shelves[p];
+  if (s.first() > now || !s.begin_firing()) return false;
+  std::size_t n = 0;
+  while (timer* const t = s.take_due(now)) {
+    ++n;
+    t->fire(t, &m);
+    s.fired();
+  }
+  s.end_firing();
+  if (n > 1) {  // more than we can run at once
+    fence_seq_cst();
+    submit();
+  }
+  return n != 0;
+}
+
+void adopt_timers(std::uint32_t dead, std::uint32_t heir) noexcept {
+  if (shelves[dead].first() == kNoTimer) return;
+  sched.timer_mask.set(heir);
+  if (!shelves[heir].adopt(shelves[dead]))
+    fatal("out of memory: no room for a timer. A higher memory limit would help");
+}
+
 std::size_t pending_timers() noexcept {
-  holding hold(guard);
-  return heap.size() + (firing.load(relaxed) != nullptr ? 1 : 0);
+  std::size_t n = 0;
+  for (shelf& s : shelves) n += s.pending();
+  return n;
 }
 
 void forget_timers() noexcept {
   timer* told = nullptr;  // those who want to know, through `arg`
-  guard.acquire();
-  heap.clear([&told](timer* t) {
-    if (t->forgotten != nullptr) t->arg = std::exchange(told, t);
-  });
-  guard.release();
+  for (shelf& s : shelves)
+    s.clear([&told](timer* t) {
+      if (t->forgotten != nullptr) t->arg = std::exchange(told, t);
+    });
   while (told != nullptr) {
     timer* const t = std::exchange(told, static_cast<timer*>(told->arg));
     t->forgotten(t);

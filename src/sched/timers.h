@@ -1,30 +1,47 @@
 // Timers: what is due when, and who fires it.
 //
+// Every P has a shelf of them. They are fired on g0 by the P's own M whenever it looks for
+// work, or by a thief in its last round [14]. Who sleeps until then:
+//
+//     somebody has no work     the last of those Ms waits in the poller until the first timer
+//                              of all is due (sched/idle.h), on an idle P's behalf
+//     all Ps are busy          sysmon: it has the M's attention called, which g0 answers
+//
 // Who    add, stop: any thread in user context or in the runtime, no lock above
-//        lock_rank::timer held. fire_due: sysmon.
+//        lock_rank::timer held. fire_due: g0, with a P.
 // Law    a timer's record is touched by nobody else after stop_timer returned, or
-//        after its fire function has run (which may end the record's life itself).
-// Note   one heap for all, fired by sysmon: it sleeps no longer than until the first
-//        timer is due, and an earlier one wakes it. An idle program has no tick.
+//        after its fire function has run (which may end the record's life itself, or add
+//        it again).
+// Law    whoever adds a timer that comes first makes sure that somebody will wake up for it
+//        (I9): it writes `first`, then reads last_poll; the poller writes last_poll, then
+//        reads every `first`. One of the two sees the other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
-#include "timer/heap.h"
+#include "gmp/m.h"
+#include "timer/shelf.h"
 
 namespace vole::rt {
 
-// `t` is not in the heap. Fatal if the kernel refuses memory.
-void add_timer(timer* t, std::int64_t when) noexcept;
+// `t` stands nowhere. m: the caller's M, which has a P; null: a guest. Fatal if the kernel refuses
+// memory.
+void add_timer(M* m, timer* t, std::int64_t when) noexcept;
 
 // True: it will not fire. False: it has fired or was never added; in either case nobody uses the
 // record any more (waits, briefly, if it is being fired right now).
 bool stop_timer(timer* t) noexcept;
 
-// Fires what is due. Returns when the next one is, or kNoTimer.
-inline constexpr std::int64_t kNoTimer = INT64_MAX;
-std::int64_t fire_due_timers(std::int64_t now) noexcept;
+// When the first timer of this P is due, or kNoTimer.
+std::int64_t first_timer(std::uint32_t p) noexcept;
+// The first of all. What was added before it was called, in the order of seq_cst, counts.
+std::int64_t first_of_all_timers() noexcept;
 
+// Fires what is due on that P's shelf. True: it fired one.
+bool fire_due_timers(M& m, std::uint32_t p, std::int64_t now) noexcept;
+
+void adopt_timers(std::uint32_t dead, std::uint32_t heir) noexcept;  // [33]: the world is stopped
 std::size_t pending_timers() noexcept;  // one that is being fired included
 void forget_timers() noexcept;  // the runtime ends: nobody is inside, sysmon has stopped
 

@@ -50,6 +50,11 @@ void ready(M* m, G* g) noexcept {
   if (put_next_owner(*m->p, g)) submit();  // else the wake-up is owed (wake.h)
 }
 
+void ready_behind_owner(M& m, G* g) noexcept {
+  set_status(*g, g_status::waiting, g_status::runnable);
+  put_back_owner(*m.p, g);
+}
+
 void put_new_owner(M& m, G* g) noexcept {
 #ifdef VOLE_CHECKED
   // Nobody may rely on the order: debug builds sometimes queue behind instead [5].

@@ -8,6 +8,7 @@
 #include "sched/lifecycle.h"
 #include "sched/state.h"
 #include "sched/sysmon.h"
+#include "sched/timers.h"
 #include "sched/thread.h"
 
 namespace vole::rt::world {
@@ -154,6 +155,8 @@ void resize(std::uint32_t n) noexcept {
   for (std::uint32_t i = n; i < had; ++i) {
     P* const p = sched.p_at(i);
     drain(p);
+    adopt_timers(i, 0);
+    sched.timer_mask.clear(i);
     p->taken_from = nullptr;
     p->status.store(p_status::dead, relaxed);
   }

@@ -112,11 +112,11 @@ aftermath begin_to_finish(aftermath left, void* created_at) noexcept {
         while (!running && nodes != nullptr) forget_context(std::exchange(nodes, nodes->after));
       },
       created_at, nullptr, 0};
-  rt::spawn_from_timer(b, &stops, sizeof(stops));
+  rt::spawn_from_timer(nullptr, b, &stops, sizeof(stops));
   return rest;
 }
 
-// The deadline's errand: sysmon must run no user code, so a goroutine cancels.
+// The deadline's errand: g0 must run no user code, so a goroutine cancels.
 struct expiry {
   static void work(cancel_node& n) { cancel(n, errc::deadline_exceeded, nullptr); }
   static void drop(cancel_node* n) noexcept { drop_context(n); }
@@ -124,10 +124,10 @@ struct expiry {
 };
 
 // The record lives: it is cancelled before it is freed, and that waits for us (stop_timer).
-void expire(rt::timer* t) noexcept {
+void expire(rt::timer* t, M* m) noexcept {
   auto* const n = static_cast<cancel_node*>(t->arg);
   share_context(n);
-  errand<cancel_node, expiry>::start_from_timer(n, n->created_at);
+  errand<cancel_node, expiry>::start_from_timer(m, n, n->created_at);
 }
 
 }  // namespace
@@ -194,11 +194,11 @@ void cancel(cancel_node& n, errc why, const std::exception_ptr& cause) {
 void start_clock(cancel_node& n) noexcept {
   n.clock.fire = &expire;
   n.clock.arg = &n;
-  inside_started([&n](M*) noexcept {
+  inside_started([&n](M* m) noexcept {
     holding hold(n.lock);
     if (n.now.load(relaxed) != cancel_node::live) return;
     n.armed = true;
-    rt::add_timer(&n.clock, n.deadline);
+    rt::add_timer(m, &n.clock, n.deadline);
   });
 }
 

@@ -1,6 +1,6 @@
 // A context that can be cancelled: its children, its clock, its end.
 //
-// Who    src/time; any goroutine, any plain thread, sysmon for the clock.
+// Who    src/time; any goroutine, any plain thread, g0 for the clock.
 // Law    state goes live -> decided -> closed, once. It leaves live under `lock`, together
 //        with the children, and `why` and `cause` never change afterwards. `done` is closed
 //        between decided and closed; whoever reads decided closes it himself before he

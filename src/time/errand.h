@@ -25,9 +25,9 @@ struct errand {
   static void start(Record* r, void* created_at) noexcept {
     rt::spawn_trivial(birth(created_at), &r, sizeof(r));
   }
-  // Sysmon, or a guest inside.
-  static void start_from_timer(Record* r, void* created_at) noexcept {
-    rt::spawn_from_timer(birth(created_at), &r, sizeof(r));
+  // Inside: a timer's M, or null for a guest.
+  static void start_from_timer(rt::M* m, Record* r, void* created_at) noexcept {
+    rt::spawn_from_timer(m, birth(created_at), &r, sizeof(r));
   }
 
  private:

@@ -1,6 +1,6 @@
 // include/vole/time.h: after_func(d, fn).
 //
-// Who    stop, reset: any thread. The clock: sysmon, which starts a goroutine and takes no
+// Who    stop, reset: any thread. The clock: g0, which starts a goroutine and takes no
 //        lock of ours: we wait for it under `lock` (stop_timer).
 // Law    references: the handle's, the pending timer's, and one for each goroutine that runs
 //        the function. A timer that fires hands its own to the goroutine.
@@ -21,9 +21,9 @@ using namespace base;
 class func_timer_node final : public rt::timer {
  public:
   func_timer_node(deferred_ptr f, void* site) noexcept : fn(f.release()), created_at(site) {
-    fire = [](rt::timer* t) noexcept {
+    fire = [](rt::timer* t, rt::M* m) noexcept {
       auto* const n = static_cast<func_timer_node*>(t);
-      errand<func_timer_node>::start_from_timer(n, n->created_at);
+      errand<func_timer_node>::start_from_timer(m, n, n->created_at);
     };
     forgotten = [](rt::timer* t) noexcept { forget(static_cast<func_timer_node*>(t)); };
   }
@@ -49,11 +49,11 @@ namespace {
 
 bool start(func_timer_node* n, std::int64_t when) noexcept {
   bool was_pending = false;
-  inside_started([&](rt::M*) noexcept {
+  inside_started([&](rt::M* m) noexcept {
     holding hold(n->lock);
     was_pending = rt::stop_timer(n);
     if (!was_pending) n->references.fetch_add(1, relaxed);
-    rt::add_timer(n, when);
+    rt::add_timer(m, n, when);
   });
   return was_pending;
 }

@@ -54,7 +54,7 @@ class watch_node final : public cancel_link {
 void start_watch(cancel_link& l, bool guest_inside) noexcept {
   auto* const w = static_cast<watch_node*>(&l);
   if (!w->pending.exchange(false, acq_rel)) return watch_node::let_go(w);  // pairs: stop_watch
-  if (guest_inside) return errand<watch_node>::start_from_timer(w, w->created_at);
+  if (guest_inside) return errand<watch_node>::start_from_timer(nullptr, w, w->created_at);
   errand<watch_node>::start(w, w->created_at);
 }
 

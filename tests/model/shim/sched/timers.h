@@ -5,12 +5,14 @@
 
 namespace vole::rt {
 
+struct M;
+
 struct timer {
-  void (*fire)(timer* t) noexcept = nullptr;
+  void (*fire)(timer* t, M* m) noexcept = nullptr;
   void* arg = nullptr;
 };
 inline constexpr std::int64_t kNoTimer = INT64_MAX;
-inline void add_timer(timer*, std::int64_t) noexcept {}
+inline void add_timer(M*, timer*, std::int64_t) noexcept {}
 inline bool stop_timer(timer*) noexcept { return false; }
 
 }  // namespace vole::rt

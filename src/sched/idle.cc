@@ -1,0 +1,83 @@
+#include "sched/idle.h"
+
+#include "os/os.h"
+#include "poll/poll.h"
+#include "sched/env.h"
+#include "sched/netpoll.h"
+#include "sched/state.h"
+#include "sched/thread.h"
+#include "sched/timers.h"
+
+namespace vole::rt {
+namespace {
+
+// The M is the one that waits. Returns what is complete.
+woken_list wait_in_poller(M& m) noexcept {
+  const std::int64_t until = first_of_all_timers();  // D5: after last_poll = 0
+  sched.poll_until.store(until, seq_cst);
+  poll::completions done;
+  m.polling.store(true, seq_cst);
+  std::int64_t timeout = -1;
+  if (until != kNoTimer) {
+    timeout = until - os::now_ns();
+    if (timeout < 0) timeout = 0;
+  }
+  if (until != kNoTimer || poll::open_count() != 0) poll::wait(timeout, done);
+  m.polling.store(false, seq_cst);  // before the waiters' status changes: see deadlock.cc
+  const std::int64_t now = os::now_ns();
+  sched.coarse_now.store(now, relaxed);
+  sched.poll_until.store(0, seq_cst);
+  sched.last_poll.store(now, seq_cst);
+  return wake_complete(done);
+}
+
+// Out of the poller. False: there is no P; what came is everybody's.
+bool take_p(M& m, const woken_list& list) noexcept {
+  sched.lock.acquire();
+  P* const p = pop_idle_p_locked(m.last_p);
+  if (p == nullptr && list.count != 0)
+    sched.global.append_locked(list.first, list.last, list.count);  // I6: no P is idle
+  if (p != nullptr) ++sched.starts;
+  sched.lock.release();
+  if (p == nullptr) return false;
+  acquire_p(m, p);
+  if (list.count != 0) {
+    inject_owner(m, list);
+  } else {
+    shipped_env env;
+    parking::become_spinning(env, m);  // a timer of any P is due
+  }
+  return true;
+}
+
+}  // namespace
+
+bool worth_polling() noexcept {
+  return poll::open_count() != 0 || first_of_all_timers() != kNoTimer;
+}
+
+bool rest_g0(M& m) noexcept {
+  for (;;) {
+    if (sched.ending.load(seq_cst) || !worth_polling()) return stop_m(m);
+    if (sched.last_poll.exchange(0, seq_cst) == 0) {  // somebody waits there already
+      tell_poller();
+      return stop_m(m);
+    }
+    const woken_list list = wait_in_poller(m);
+    if (list.count == 0 && first_of_all_timers() > os::now_ns()) continue;  // told to look again
+    if (take_p(m, list)) return true;
+    return stop_m(m);
+  }
+}
+
+bool must_keep_polling_locked() noexcept {
+  return sched.idle_p_count.load(relaxed) + 1 == sched.procs.load(relaxed) &&
+         sched.last_poll.load(seq_cst) != 0 && worth_polling();
+}
+
+void tell_poller() noexcept {
+  const std::int64_t until = sched.poll_until.load(seq_cst);
+  if (until != 0 && first_of_all_timers() < until) poll::interrupt();
+}
+
+}  // namespace vole::rt
