@@ -41,6 +41,7 @@ struct runtime_stats {
   std::uint64_t overflows = 0;         // local queues that spilled into the global one
   std::uint64_t hand_offs = 0;         // Ps passed on by threads that could not use them
   std::uint64_t preemptions = 0;       // goroutines that yielded because their slice was over
+  std::uint64_t evictions = 0;         // Ps taken from goroutines that blocked, or did not yield
   std::size_t stacks_in_use = 0;       // held by goroutines, or kept at hand by a proc
   std::size_t stacks_free = 0, stacks_returned = 0;
 };

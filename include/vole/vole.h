@@ -1,6 +1,7 @@
 // All of vole. Or include one header per concept.
 #pragma once
 
+#include <vole/blocking.h>
 #include <vole/chan.h>
 #include <vole/context.h>
 #include <vole/errors.h>

@@ -58,6 +58,7 @@ runtime_stats stats() noexcept {
   s.overflows = now.overflows;
   s.hand_offs = now.hand_offs;
   s.preemptions = now.preemptions;
+  s.evictions = now.evictions;
   s.stacks_in_use = now.stacks_held;
   s.stacks_free = now.stacks_hot;
   s.stacks_returned = now.stacks_cold;

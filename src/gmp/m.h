@@ -36,6 +36,10 @@ struct alignas(64) M {
   G* picked = nullptr;            // chosen already; g0 runs it first
   arch::exception_globals* exceptions = nullptr;
 
+  // blocking(): how many calls there were, and, in the lower half while in one, the P's tick + 1.
+  // Owner; sysmon reads.
+  atomic<std::uint64_t> call{0};
+
   G* locked_g = nullptr;          // the goroutine that locked this thread
   bool ends_with_g = false;       // that goroutine has ended: so must the thread [25]
   bool spinning = false;
@@ -56,6 +60,7 @@ struct alignas(64) M {
   os::thread thread;
   std::byte* alternate_stack = nullptr;
   std::uint64_t id = 0;
+  std::uint64_t tid = 0;          // the kernel's; written before it has its first P
   arch::san_thread san;
 };
 

@@ -51,7 +51,7 @@ struct alignas(64) P {
   rt::stack stack_cache[kStackCache];
 
   // ── counts ──
-  owner_count spawned, finished, switches, steals, stolen, overflows, hand_offs, preemptions;
+  owner_count spawned, finished, switches, steals, stolen, overflows, hand_offs, preemptions, evictions;
 
   // ── ownership ──
   alignas(64) atomic<M*> m{nullptr};   // written by the owner; the world-stopper reads

@@ -18,6 +18,7 @@ namespace vole::os {
 // ── clock ──
 std::int64_t now_ns() noexcept;                       // CLOCK_MONOTONIC
 std::int64_t thread_cpu_ns() noexcept;                // the calling thread's CPU time
+std::int64_t cpu_ns_of(std::uint64_t thread_id) noexcept;  // another's; negative: there is no such
 
 // ── threads ──
 struct thread {
@@ -40,6 +41,10 @@ void yield_thread() noexcept;
 void sharpen_timeouts() noexcept;  // the calling thread's timed sleeps end on time, not 50 us late
 std::uint32_t thread_count() noexcept;  // kernel threads of this process; many if unknown
 std::uint64_t thread_id() noexcept;  // the kernel's id of the calling thread
+// What a thread of this process does: running or ready to, sleeping in the kernel, stopped by a
+// debugger. `sleeping` if that cannot be found out.
+enum class thread_state : std::uint8_t { running, sleeping, stopped };
+thread_state state_of(std::uint64_t thread_id) noexcept;
 
 // ── processors ──
 // min(affinity, max(2, ceil(cgroup quota / period))), the quota read up to the root; at least 1.

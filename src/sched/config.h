@@ -12,6 +12,7 @@
 namespace vole::rt {
 
 struct config {
+  bool evict = true;                             // VOLE_DEBUG=evict=0: no P is taken from user code
   base::atomic<std::uint32_t> procs{0};  // 0: as many as the machine and the cgroup allow
   std::uint32_t max_threads = 10000;   // [2]
   std::uint32_t stack_bytes = 256 * 1024;

@@ -56,6 +56,22 @@ M* reenter() noexcept {
   }
 }
 
+void regain() noexcept {
+  M* const m = arch::this_m();
+  if (m->hot.enter() == nullptr && !restored(*m)) {
+    sched.lock.acquire();
+    P* const p = pop_idle_p_locked(m->last_p);
+    sched.lock.release();
+    if (p == nullptr) {
+      m->hot.leave();  // nobody asks anything of an M without a P
+      return;
+    }
+    acquire_p(*m, p);
+    set_status(*m->curg, g_status::evicted, g_status::running);
+  }
+  leave(m);
+}
+
 void attend() noexcept {
   for (;;) {
     M* const m = enter();

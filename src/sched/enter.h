@@ -16,6 +16,7 @@ namespace vole::rt {
 
 [[noreturn]] void entered_twice() noexcept;
 M* reenter() noexcept;       // the P is away: get one, or queue until one is there [24]
+void regain() noexcept;      // the P is away: take an idle one, or go on without; user context
 void attend() noexcept;      // somebody wants our attention; user context
 
 // On a goroutine only.

@@ -5,6 +5,7 @@
 #include "sched/idle.h"
 #include "sched/netpoll.h"
 #include "sched/state.h"
+#include "sched/thread.h"
 #include "sched/timers.h"
 #include "sched/world.h"
 
@@ -29,7 +30,7 @@ G* find_once(M& m) noexcept {
 G* find_g0(M& m) noexcept {
   shipped_env env;
   for (;;) {
-    if (m.p == nullptr && !rest_g0(m)) return nullptr;
+    if (m.p == nullptr && !stop_m(m)) return nullptr;
     if (sched.stopping.load(seq_cst)) {
       world::stop_here(m);
       continue;
@@ -40,8 +41,9 @@ G* find_g0(M& m) noexcept {
       if (m.spinning) parking::found_work(env, m);
       return g;
     }
-    if (parking::go_idle(env, m) == parking::verdict::sleep)
-      sched.coarse_now.store(os::now_ns(), relaxed);
+    if (parking::go_idle(env, m) == parking::verdict::retry) continue;
+    sched.coarse_now.store(os::now_ns(), relaxed);
+    if (!rest_g0(m)) return nullptr;
   }
 }
 

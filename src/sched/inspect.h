@@ -15,7 +15,8 @@ namespace vole::rt {
 struct snapshot {
   std::uint32_t procs, idle_procs, threads, idle_threads, zombies;
   int spinning;
-  std::uint64_t spawned, finished, switches, steals, stolen, overflows, hand_offs, preemptions;
+  std::uint64_t spawned, finished, switches, steals, stolen, overflows, hand_offs;
+  std::uint64_t preemptions, evictions;
   std::size_t global_queue, local_queues;
   std::size_t stacks_held, stacks_hot, stacks_cold;
 };

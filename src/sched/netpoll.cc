@@ -8,12 +8,6 @@
 #include "sched/wake.h"
 
 namespace vole::rt {
-namespace {
-
-constexpr std::int64_t kPollEvery = 10'000'000;  // ns [28]
-
-}  // namespace
-
 woken_list wake_complete(poll::completions& done) noexcept {
   woken_list list;
   while (waiter* const w = done.pop()) {
@@ -35,7 +29,7 @@ woken_list wake_complete(poll::completions& done) noexcept {
 void inject_owner(M& m, const woken_list& list) noexcept {
   for (runnable* r = list.first; r != nullptr;) {
     runnable* const next = r->next;
-    put_back_owner(*m.p, r);
+    put_in_turn_owner(*m.p, r);
     r = next;
   }
   if (list.count < 2) return;
@@ -56,18 +50,19 @@ G* find_polled(M& m) noexcept {
   return find_local(*m.p);
 }
 
-void poll_for_others(std::int64_t now) noexcept {
+bool poll_for_others(std::int64_t now, std::int64_t patience) noexcept {
   std::int64_t last = sched.last_poll.load(relaxed);
-  if (last == 0 || now - last < kPollEvery || poll::open_count() == 0) return;
-  if (!sched.last_poll.compare_exchange_strong(last, now, seq_cst)) return;
+  if (last == 0 || now - last < patience || poll::open_count() == 0) return false;
+  if (!sched.last_poll.compare_exchange_strong(last, now, seq_cst)) return false;
   poll::completions done;
   poll::wait(0, done);
   const woken_list list = wake_complete(done);
-  if (list.count == 0) return;
+  if (list.count == 0) return false;
   sched.lock.acquire();
   sched.global.append_locked(list.first, list.last, list.count);
   sched.lock.release();
   submit();
+  return true;
 }
 
 void network_in_use() noexcept {

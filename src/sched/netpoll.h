@@ -1,6 +1,6 @@
 // What the network poller found, and who asks it.
 //
-// Who    poll_network: g0 with a P; poll_network_p_less: sysmon. inject: who has polled.
+// Who    find_polled: g0 with a P. poll_for_others: sysmon. The rest: who has polled.
 // Where  in the runtime, no lock held.
 // Law    every completed wait that the poller returned is made runnable, once.
 // Note   [12] asks whether there are waiters; we ask whether any file is open: that count
@@ -26,7 +26,8 @@ woken_list wake_complete(poll::completions& done) noexcept;
 void inject_owner(M& m, const woken_list& list) noexcept;
 
 G* find_polled(M& m) noexcept;                  // [11], [12]: looks without waiting
-void poll_for_others(std::int64_t now) noexcept;  // [28]: sysmon, when nobody has for 10 ms
+// [28]: sysmon, when nobody has for so long. True: it has made goroutines runnable.
+bool poll_for_others(std::int64_t now, std::int64_t patience) noexcept;
 
 // A descriptor has been opened. On its way here somebody may have gone to sleep without a look at
 // the poller. Any thread inside.

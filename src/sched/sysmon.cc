@@ -4,6 +4,7 @@
 #include "sched/deadlock.h"
 #include "sched/env.h"
 #include "sched/netpoll.h"
+#include "sched/slices.h"
 #include "sched/state.h"
 #include "sched/timers.h"
 #include "sched/world.h"
@@ -13,16 +14,16 @@ namespace {
 
 constexpr std::int64_t kMicro = 1000, kMilli = 1000 * kMicro, kSecond = 1000 * kMilli;
 constexpr std::int64_t kShortest = 20 * kMicro;   // [26]
-constexpr std::int64_t kLongest = 10 * kMilli;    // [26]
+constexpr std::int64_t kSuspicious = 200 * kMicro;
+constexpr std::int64_t kLongest = 1 * kMilli;     // while a P is busy [26]
+constexpr std::int64_t kLookAgain = 10 * kMilli;  // all Ps are idle, but not yet all threads
 constexpr std::int64_t kOweMost = 400 * kMicro;   // two looks lie within the millisecond of I1
+constexpr std::int64_t kNetworkPatience = 1 * kMilli;  // [28]
 constexpr int kPatience = 50;                     // looks without news before backing off
 constexpr std::int64_t kTimerSlack = 500 * kMicro;  // not worth a call: it looks soon
-constexpr std::int64_t kSlice = 10 * kMilli;      // [27]
 
 // What sysmon saw of a P when it last looked.
 struct sighting {
-  std::uint32_t tick;
-  std::int64_t since;     // when it first saw this tick
   std::uint32_t owed_at;  // the tick at which it last had work while another P was idle
   bool owed;
 };
@@ -36,6 +37,7 @@ struct office {
   os::thread thread;
   sighting seen[kMaxProcs];
   std::int64_t trimmed_at, counted_at;
+  bool network_came;                 // it has put goroutines into the global queue
 };
 constinit office desk{};
 
@@ -54,21 +56,6 @@ bool pay_owed(P& p, sighting& last) noexcept {
   last.owed_at = tick;
   if (due) submit();
   return due;
-}
-
-// The same slice for 10 ms: ask for the M's attention. It yields when it next leaves the
-// runtime, or at a checkpoint.
-void ask_to_yield(P& p, sighting& last, std::int64_t now) noexcept {
-  const std::uint32_t tick = p.schedtick.load(relaxed);
-  if (tick != last.tick || p.status.load(relaxed) != p_status::running) {
-    last.tick = tick;
-    last.since = now;
-    return;
-  }
-  if (now - last.since < kSlice) return;
-  last.since = now;
-  if (!has_work(p) && sched.global.size_hint() == 0) return;  // nobody to yield to
-  if (M* const m = p.m.load(seq_cst)) m->hot.attention.store(1, seq_cst);
 }
 
 // A timer that is due and that nobody has fired: its P is busy. With an idle P beside, a thief
@@ -96,16 +83,37 @@ std::int64_t look_at_timers(std::int64_t now) noexcept {
   return next;
 }
 
-// One look at everything. True: it did something.
-bool look(std::int64_t now) noexcept {
-  bool news = false;
+slices::demand wanted(std::int64_t now) noexcept {
+  if (sched.global.size_hint() == 0) desk.network_came = false;
+  if (desk.network_came || first_of_all_timers() <= now) return slices::demand::urgent;
+  return sched.global.size_hint() != 0 ? slices::demand::work : slices::demand::none;
+}
+
+// One look at everything. Returns the most alarming finding.
+slices::finding look(std::int64_t now) noexcept {
+  using slices::finding;
+  finding most = finding::nothing;
+  const slices::demand others = wanted(now);
   const std::uint32_t n = sched.procs.load(seq_cst);
   for (std::uint32_t i = 0; i < n; ++i) {
     P& p = *sched.p_at(i);
-    news |= pay_owed(p, desk.seen[i]);
-    ask_to_yield(p, desk.seen[i], now);
+    finding f = slices::look(p, others, now);
+    if (pay_owed(p, desk.seen[i])) f = finding::taken;
+    if (f > most) most = f;
   }
-  return news;
+  return most;
+}
+
+// How long until the next look.
+std::int64_t next_delay(slices::finding f, std::int64_t delay, int& quiet) noexcept {
+  if (f == slices::finding::nothing) {
+    // While a P is idle, somebody may be owed its wake-up.
+    const std::int64_t most = sched.idle_p_count.load(relaxed) != 0 ? kOweMost : kLongest;
+    if (++quiet > kPatience) delay *= 2;
+    return delay < most ? delay : most;
+  }
+  quiet = 0;
+  return f == slices::finding::suspicion ? kSuspicious : kShortest;
 }
 
 std::size_t trim_stacks(std::int64_t now) noexcept {
@@ -149,7 +157,7 @@ void sleep_while_idle(std::uint32_t rung, std::int64_t now) noexcept {
   sched.lock.release();
   if (!all_idle) return;
   const bool settled = deadlock::look() == deadlock::sight::none;
-  sleep(rung, !settled ? kLongest : warm ? kSecond : kNoTimer);
+  sleep(rung, !settled ? kLookAgain : warm ? kSecond : kNoTimer);
   desk.asleep.store(false, relaxed);
 }
 
@@ -174,19 +182,11 @@ void sysmon_main(void*) noexcept {
       quiet = 0;
       continue;
     }
-    if (look(now)) {
-      delay = kShortest;
-      quiet = 0;
-    } else {
-      // While a P is idle, somebody may be owed its wake-up.
-      const std::int64_t most = sched.idle_p_count.load(relaxed) != 0 ? kOweMost : kLongest;
-      if (++quiet > kPatience) delay *= 2;
-      if (delay > most) delay = most;
-    }
+    delay = next_delay(look(now), delay, quiet);
     desk.slow.store(delay > kOweMost, relaxed);
     trim_stacks(now);
     follow_cpu_count(now);
-    poll_for_others(now);
+    if (poll_for_others(now, kNetworkPatience)) desk.network_came = true;
     sleep_until_timer(rung, now, delay);
   }
 }
@@ -197,6 +197,8 @@ int start() noexcept {
   desk.closing.store(false, relaxed);
   desk.trimmed_at = desk.counted_at = os::now_ns();
   for (sighting& s : desk.seen) s = {};
+  desk.network_came = false;
+  slices::begin();
   os::thread_spec spec;
   spec.main = &sysmon_main;
   spec.name = "vole-sysmon";

@@ -28,7 +28,11 @@ struct nap {
   std::int64_t when;
 };
 
-void rise(timer* clock, M* m) noexcept { ready_behind_owner(*m, static_cast<G*>(clock->arg)); }
+void rise(timer* clock, M* m) noexcept {
+  auto* const g = static_cast<G*>(clock->arg);
+  set_status(*g, g_status::waiting, g_status::runnable);
+  put_in_turn_owner(*m->p, g);
+}
 
 // The clock starts when the context is saved.
 bool start_nap(G* g, void* arg) noexcept {

@@ -50,9 +50,12 @@ void ready(M* m, G* g) noexcept {
   if (put_next_owner(*m->p, g)) submit();  // else the wake-up is owed (wake.h)
 }
 
-void ready_behind_owner(M& m, G* g) noexcept {
-  set_status(*g, g_status::waiting, g_status::runnable);
-  put_back_owner(*m.p, g);
+void put_in_turn_owner(P& p, runnable* g) noexcept {
+  if (p.runnext.load(relaxed) == nullptr) {
+    p.runnext.store(g, seq_cst);  // only we fill it
+  } else {
+    put_back_owner(p, g);
+  }
 }
 
 void put_new_owner(M& m, G* g) noexcept {

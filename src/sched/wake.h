@@ -22,7 +22,9 @@
 namespace vole::rt {
 
 void ready(M* m, G* g) noexcept;            // waiting -> runnable; m null: a guest
-void ready_behind_owner(M& m, G* g) noexcept;  // to the ring's tail; the caller submits, if need be
+// From a source (a timer, the poller) that may have many: the first goes to runnext, before those
+// who have been computing; the others to the ring's tail. The caller submits, if need be.
+void put_in_turn_owner(P& p, runnable* g) noexcept;
 void put_new_owner(M& m, G* g) noexcept;    // a newborn: runnext, and pays at once
 void spill_owner(P& p, runnable* g) noexcept;  // the ring is full: half of it and g go global [6]
 void push_global(G* g) noexcept;            // takes L, then submits

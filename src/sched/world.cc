@@ -6,10 +6,11 @@
 #include "os/os.h"
 #include "sched/env.h"
 #include "sched/lifecycle.h"
+#include "sched/retake.h"
 #include "sched/state.h"
 #include "sched/sysmon.h"
-#include "sched/timers.h"
 #include "sched/thread.h"
+#include "sched/timers.h"
 
 namespace vole::rt::world {
 namespace {
@@ -21,46 +22,17 @@ void stopped_locked(P* p) noexcept {
   --sched.stop_wait;
 }
 
-// The M whose P is p, with its retake lock held and the P hidden; nullptr: p is in flight to an
-// M that will see the stop by itself.
-M* hide(P* p) noexcept {
-  M* const m = p->m.load(seq_cst);
-  if (m == nullptr) return nullptr;
-  m->retake_lock.acquire_next_of_kind();  // order: Ps by number
-  if (m->p != p) {
-    m->retake_lock.release();
-    return nullptr;
-  }
-  m->hot.attention.store(1, seq_cst);
-  m->hot.hide();
-  return m;
-}
-
-// After the barrier: is it ours?
-bool look(M* m, P* p) noexcept {
-  if (!m->hot.look()) {
-    m->hot.unhide(p);
-    return false;
-  }
-  m->p = nullptr;
-  m->away = p;
-  m->hot.attention.store(0, seq_cst);
-  p->m.store(nullptr, seq_cst);
-  p->taken_from = m;
-  set_status(*m->curg, g_status::running, g_status::evicted);
-  return true;
-}
-
 void retake_all() noexcept {
   static constinit M* hidden[kMaxProcs];  // one stopper at a time
   const std::uint32_t n = sched.procs.load(relaxed);
-  for (std::uint32_t i = 0; i < n; ++i) hidden[i] = hide(sched.p_at(i));
+  for (std::uint32_t i = 0; i < n; ++i) hidden[i] = retake::hide(sched.p_at(i));
   os::membarrier();
   std::uint32_t taken = 0;
   for (std::uint32_t i = 0; i < n; ++i) {
     if (hidden[i] == nullptr) continue;
     P* const p = sched.p_at(i);
-    if (look(hidden[i], p)) {
+    if (retake::look(hidden[i], p)) {
+      p->taken_from = hidden[i];
       p->status.store(p_status::stopped, relaxed);
       ++taken;
     }

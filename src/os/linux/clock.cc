@@ -17,4 +17,14 @@ std::int64_t now_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
 
 std::int64_t thread_cpu_ns() noexcept { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
+std::int64_t cpu_ns_of(std::uint64_t thread_id) noexcept {
+  // What pthread_getcpuclockid makes of a thread's id, for one that may have ended.
+  constexpr std::uint32_t kPerThread = 4, kCpuTime = 2;
+  const auto clock = static_cast<clockid_t>((~static_cast<std::uint32_t>(thread_id) << 3) |
+                                            kPerThread | kCpuTime);
+  timespec t{};
+  if (clock_gettime(clock, &t) != 0) return -1;
+  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
+
 }  // namespace vole::os

@@ -1,0 +1,36 @@
+#include "sched/call.h"
+
+#include "sched/enter.h"
+#include "sched/env.h"
+#include "sched/state.h"
+#include "sched/sysmon.h"
+
+namespace vole::rt {
+namespace {
+
+constexpr std::uint64_t kOneCall = std::uint64_t{1} << 32;
+
+std::uint64_t next_call(const M& m) noexcept {
+  return (m.call.load(relaxed) / kOneCall + 1) * kOneCall;
+}
+
+}  // namespace
+
+void begin_call() noexcept {
+  M* const m = this_m();
+  if (m == nullptr) return;
+  // The P may be taken at any moment; its record stays one, and a wrong tick marks nothing.
+  const P* const p = m->hot.p.load(relaxed);
+  if (p == nullptr) return;
+  m->call.store(next_call(*m) | (p->schedtick.load(relaxed) + 1), relaxed);
+  if (p->runnext.load(relaxed) != nullptr || p->ring.size() != 0) sysmon::hurry();
+}
+
+void end_call() noexcept {
+  M* const m = this_m();
+  if (m == nullptr) return;
+  m->call.store(next_call(*m), relaxed);
+  if (m->hot.p.load(relaxed) == nullptr) [[unlikely]] regain();
+}
+
+}  // namespace vole::rt

@@ -1,0 +1,16 @@
+// Calls that block their thread, said so by who makes them [23], [24].
+//
+// Who    api; on a goroutine, user context.
+// Law    the P stays attached until somebody needs it: then sysmon takes it (slices.h). Afterwards
+//        the goroutine takes an idle one, if there is one, or goes on without: like everybody
+//        else who was evicted it gets one when it next needs one [24].
+// Note   user code needs no P, so that beginning a call is one store: the mark by which sysmon
+//        knows that it need not ask the CPU clock.
+#pragma once
+
+namespace vole::rt {
+
+void begin_call() noexcept;
+void end_call() noexcept;
+
+}  // namespace vole::rt

@@ -1,0 +1,29 @@
+// Taking a P away from a thread that is in user code (docs/design/0002-retake.md).
+//
+// hide the P; have every core pass a barrier (os::membarrier); look. Between hide and look the
+// M's retake lock is held. The two steps are apart so that a stop needs one barrier for all.
+//
+// Who    the world-stopper and sysmon.
+// Law    attention is set before hiding: a look that fails proves that the M is inside and
+//        will see it on its way out.
+// Proof  tests/model/retake_model.cc
+#pragma once
+
+#include "gmp/m.h"
+#include "gmp/p.h"
+
+namespace vole::rt::retake {
+
+// The M whose P is p, with its retake lock held and the P hidden; nullptr: p is in flight, and
+// whoever gets it will look around by itself.
+M* hide(P* p) noexcept;
+
+// After the barrier: is it ours? The retake lock is still held, and stays so. If yes, the goroutine
+// has become `evicted` and runs on; m->away says whence the P came.
+bool look(M* m, P* p) noexcept;
+
+// All of it for one P that is to be used elsewhere: hands it off. False: the M is inside the
+// runtime, and has been asked to yield. sysmon.
+bool evict(P* p) noexcept;
+
+}  // namespace vole::rt::retake
