@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <vole/detail/spawn.h>
-#include <vole/detail/wait_group.h>
+#include <vole/detail/waitable.h>
 
 namespace vole {
 inline namespace v0 {
@@ -26,10 +26,10 @@ class wait_group {
   wait_group& operator=(const wait_group&) = delete;
 
   void add(std::int32_t n = 1) noexcept {
-    const std::uint64_t delta = static_cast<std::uint64_t>(static_cast<std::int64_t>(n)) << 32;
+    const std::uint64_t delta = static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift;
     const std::uint64_t old = state_.word.fetch_add(delta, std::memory_order_acq_rel);
-    const auto now = static_cast<std::int32_t>((old + delta) >> 32);
-    if (now <= 0 || (old & 0xffffffffu) != 0) [[unlikely]]
+    const auto now = static_cast<std::int32_t>((old + delta) >> detail::wait_flag::count_shift);
+    if (now <= 0 || (old & detail::wait_flag::all) != 0) [[unlikely]]
       detail::wait_group_add_slow(state_, old, n);
   }
   void done() noexcept { add(-1); }
@@ -71,7 +71,7 @@ class wait_group {
     }
   };
 
-  detail::wait_group_state state_;
+  detail::waitable state_;
 };
 
 }  // namespace v0

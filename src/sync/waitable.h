@@ -1,4 +1,4 @@
-// The word and the list behind everything in this room but wait_group.
+// The word and the list behind everything in this room that can be waited for.
 //
 // Who    any goroutine, any plain thread.
 // Where  the list is touched inside the runtime only, with wait_flag::locked held.

@@ -8,7 +8,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include <vole/detail/wait_group.h>
+namespace vole::rt {
+struct waiter;
+}
 
 namespace vole {
 inline namespace v0 {
@@ -24,6 +26,12 @@ inline constexpr int count_shift = 32;
 inline constexpr std::uint64_t one = std::uint64_t{1} << count_shift;
 }  // namespace wait_flag
 
+// Those who wait on an object, in order. Guarded by the object's lock.
+struct wait_list {
+  rt::waiter* first = nullptr;
+  rt::waiter* last = nullptr;
+};
+
 struct waitable {
   std::atomic<std::uint64_t> word{0};
   wait_list waiters;
@@ -35,6 +43,11 @@ inline void destroying(const waitable& s, const char* what) noexcept {
   if (s.word.load(std::memory_order_relaxed) != 0) [[unlikely]]
     destroyed_while_used(s, what);
 }
+
+// ── wait_group ── count: what is not done yet.
+void wait_group_add_slow(waitable& s, std::uint64_t old, std::int32_t n) noexcept;
+void wait_group_wait_slow(waitable& s) noexcept;
+[[noreturn]] void wait_group_destroyed() noexcept;
 
 // ── mutex ──
 namespace mutex_flag {
