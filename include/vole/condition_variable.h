@@ -2,9 +2,11 @@
 #pragma once
 
 #include <concepts>
+#include <condition_variable>
 #include <mutex>
 #include <stop_token>
 
+#include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 #include <vole/mutex.h>
 
@@ -15,12 +17,16 @@ inline namespace v0 {
 // notify_one() never takes the place of one that was waiting. A wake-up without a notify does not
 // happen, but what was true when notify was called may no longer be when the mutex is locked
 // again: wait with a predicate. Once a notify has released a waiter it does not touch the object.
-// wait() with a lock that is not held is fatal. Destroyed while somebody waits: undefined; fatal in
+// Waiting with a lock that is not held, or with another mutex than one who waits already, is fatal.
+// Whoever has notified all may destroy it. Destroyed while somebody waits: undefined; fatal in
 // checked builds of the library.
 class condition_variable {
  public:
   constexpr condition_variable() noexcept = default;
-  ~condition_variable() { detail::destroying(state_, "condition_variable"); }
+  ~condition_variable() {
+    if (state_.word.load(std::memory_order_acquire) != 0) [[unlikely]]
+      detail::condition_destroyed(state_);
+  }
   condition_variable(const condition_variable&) = delete;
   condition_variable& operator=(const condition_variable&) = delete;
 
@@ -49,6 +55,23 @@ class condition_variable {
     return pred();
   }
 
+  // Until notified or until then. With a predicate: until it holds; returns pred(). A time that is
+  // past unlocks and locks again.
+  std::cv_status wait_until(std::unique_lock<mutex>& lock, time_point t) noexcept {
+    return wait_until_ns(lock, detail::to_ns(t));
+  }
+  std::cv_status wait_for(std::unique_lock<mutex>& lock, duration d) noexcept {
+    return wait_until_ns(lock, detail::deadline_after(d));
+  }
+  template <std::predicate Pred>
+  bool wait_until(std::unique_lock<mutex>& lock, time_point t, Pred pred) {
+    return wait_until_ns(lock, detail::to_ns(t), pred);
+  }
+  template <std::predicate Pred>
+  bool wait_for(std::unique_lock<mutex>& lock, duration d, Pred pred) {
+    return wait_until_ns(lock, detail::deadline_after(d), pred);
+  }
+
   void notify_one() noexcept { notify(false); }
   void notify_all() noexcept { notify(true); }
 
@@ -58,6 +81,20 @@ class condition_variable {
       detail::condition_without_lock();
     detail::condition_wait(state_, lock.mutex()->state_, stop);
     lock.mutex()->lock();
+  }
+
+  std::cv_status wait_until_ns(std::unique_lock<mutex>& lock, std::int64_t when) noexcept {
+    if (!lock.owns_lock()) [[unlikely]]
+      detail::condition_without_lock();
+    const bool in_time = detail::condition_wait_until(state_, lock.mutex()->state_, when);
+    lock.mutex()->lock();
+    return in_time ? std::cv_status::no_timeout : std::cv_status::timeout;
+  }
+  template <class Pred>
+  bool wait_until_ns(std::unique_lock<mutex>& lock, std::int64_t when, Pred& pred) {
+    while (!pred())
+      if (wait_until_ns(lock, when) == std::cv_status::timeout) return pred();
+    return true;
   }
 
   void notify(bool all) noexcept {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 
 namespace vole {
@@ -10,7 +11,9 @@ inline namespace v0 {
 
 // A weighted semaphore, first come, first served: a big request at the head of the queue is not
 // overtaken by smaller ones behind it, nor by try_acquire(). release() hands its permits over and
-// lets the goroutine that got them run. Who asks for more than there will ever be waits for ever.
+// lets the goroutine that got them run; there may be more in the end than at the beginning. Who
+// asks for more than there will ever be waits for ever, and those behind it with it: where nobody
+// is left to release(), that is a deadlock and reported as one.
 // A negative number, or more than 2147483647 permits, is fatal. Destroyed while somebody waits:
 // undefined; fatal in checked builds of the library.
 class semaphore {
@@ -38,6 +41,14 @@ class semaphore {
                                               std::memory_order_relaxed))
         return true;
     return false;
+  }
+
+  // False: the time was over first, and nothing was taken. A time that is past only tries.
+  [[nodiscard]] bool try_acquire_until(time_point t, std::int32_t n = 1) noexcept {
+    return try_acquire(n) || detail::semaphore_acquire_until(state_, n, detail::to_ns(t));
+  }
+  [[nodiscard]] bool try_acquire_for(duration d, std::int32_t n = 1) noexcept {
+    return try_acquire(n) || detail::semaphore_acquire_until(state_, n, detail::deadline_after(d));
   }
 
   void release(std::int32_t n = 1) noexcept {

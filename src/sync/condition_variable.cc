@@ -5,6 +5,11 @@
 //        waits for, under that mutex, finds it. A goroutine's commit unlocks both, the
 //        condition first; the mutex lives on, since nobody has it until then and the
 //        waiter needs it to return.
+//        A notify goes to one that it has claimed (gmp/waiter.h), never to one whose
+//        time is over.
+// Note   one whose time is over stays in the queue until its clock has taken it off, also
+//        when a notify has passed it over. So the destructor knows that somebody is still
+//        to touch the object, and waits: whoever has notified all may destroy it.
 // Note   the first in the queue is the oldest. Go numbers waiters with tickets instead,
 //        because there one unlocks the mutex before it queues; a ticket could not be
 //        given back when a stop request ends the wait.
@@ -12,8 +17,9 @@
 //        goroutine, must not change threads there: std::stop_callback's destructor goes
 //        by the thread's id, and blocks the thread until the callback has returned. So
 //        the callback is a guest wherever it runs: it neither parks nor yields.
-// Proof  tests/stress/sync_stress_test.cc
+// Proof  tests/stress/sync_stress_test.cc, tests/stress/sync_timed_stress_test.cc
 
+#include "os/os.h"
 #include "sync/mutex.h"
 
 namespace vole {
@@ -21,29 +27,30 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-// Locked.
-void queue_locked(waitable& s, waiter* w, condition_stop* stop) noexcept {
-  w->winner = nullptr;
-  if (stop != nullptr) {
-    stop->waiter = w;
-    stop->winner.store(0, relaxed);
-    w->winner = &stop->winner;
-  }
+// Locked. The waiter's slot: the mutex.
+void queue_locked(waitable& s, waiter* w, waitable& mutex) noexcept {
+  if (s.waiters.first != nullptr && s.waiters.first->slot != &mutex)
+    fatal(
+        "condition_variable: waited on with two mutexes at the same time. All who wait on one must "
+        "hold the same mutex");
+  w->slot = &mutex;
   rt::wait_queue::push_back(s.waiters, w);
   s.word.fetch_or(kWaiting, relaxed);
 }
 
-// Locked; w is off the queue. From here on the stop callback keeps its hands off.
-void claim_locked(waiter* w) noexcept {
-  if (w->winner != nullptr) w->winner->store(1, relaxed);
+// Locked. From here on there is a contest for w: the stop callback's, under this lock.
+void watch_stop_locked(condition_stop* stop, waiter* w) noexcept {
+  if (stop == nullptr) return;
+  stop->waiter = w;
+  stop->winner.store(0, relaxed);
+  w->winner = &stop->winner;
 }
 
 bool must_wait_locked(const condition_stop* stop) noexcept {
   return stop == nullptr || !stop->requested;
 }
 
-// The waiter's slot: the mutex. It is read first, as the waiter may be woken as soon as the
-// condition is unlocked.
+// The slot is read first, as the waiter may be woken as soon as the condition is unlocked.
 bool unlock_both(rt::G* g, void* condition) noexcept {
   auto& mutex = *static_cast<waitable*>(g->wait.slot);
   unlock(*static_cast<waitable*>(condition));
@@ -56,22 +63,39 @@ bool unlock_both(rt::G* g, void* condition) noexcept {
   rt::guest_enter();
   lock(s);
   const bool wait = must_wait_locked(stop);
-  if (wait) queue_locked(s, &guest.self, stop);
+  if (wait) {
+    watch_stop_locked(stop, &guest.self);
+    queue_locked(s, &guest.self, mutex);
+  }
   unlock(s);
   mutex_unlock_inside(mutex, nullptr);
   rt::guest_leave();
   if (wait) guest.sleep();
 }
 
+[[gnu::noinline]] bool wait_until_as_guest(waitable& s, waitable& mutex,
+                                           std::int64_t when) noexcept {
+  guest_waiter guest(&s, &unlink_waiter);
+  guest.self.winner = &guest.winner;
+  rt::guest_enter();
+  lock(s);
+  queue_locked(s, &guest.self, mutex);
+  unlock(s);
+  mutex_unlock_inside(mutex, nullptr);
+  rt::guest_leave();
+  return rt::guest_sleep_until(guest.self, &s, guest.winner, when) != rt::kTimedOut;
+}
+
 bool notify_inside(waitable& s, std::uintptr_t all, M* m) noexcept {
   wake_list go;
   lock(s);
-  do {
-    waiter* const w = rt::wait_queue::pop_front(s.waiters);
-    if (w == nullptr) break;
-    claim_locked(w);
+  for (waiter *w = s.waiters.first, *next; w != nullptr; w = next) {
+    next = w->next;
+    if (!rt::claim(w)) continue;
+    rt::wait_queue::remove(s.waiters, w);
     go.add(w);
-  } while (all != 0);
+    if (all == 0) break;
+  }
   unlock(s, [any = s.waiters.first != nullptr](std::uint64_t word) {
     return with_waiting(word, any);
   });
@@ -85,15 +109,28 @@ void unlock_for_abandoned(void* mutex, waiter* abandoned) noexcept {
   mutex_unlock_inside(*static_cast<waitable*>(mutex), nullptr);
 }
 
-}  // namespace
-
-void condition_wait(waitable& s, waitable& held_mutex, condition_stop* stop) noexcept {
-  if (!rt::on_goroutine()) return wait_as_guest(s, held_mutex, stop);
+M* enter_with(waitable& held_mutex) noexcept {
   waiter& mine = rt::this_goroutine()->wait;
   mine.unlink = &unlock_for_abandoned;
   mine.object = &held_mutex;
   M* const m = rt::enter();
   mine.object = nullptr;
+  return m;
+}
+
+bool anybody_expired(waitable& s, std::uintptr_t, M*) noexcept {
+  lock(s);
+  const waiter* w = s.waiters.first;
+  while (w != nullptr && !has_expired(w)) w = w->next;
+  unlock(s);
+  return w != nullptr;
+}
+
+}  // namespace
+
+void condition_wait(waitable& s, waitable& held_mutex, condition_stop* stop) noexcept {
+  if (!rt::on_goroutine()) return wait_as_guest(s, held_mutex, stop);
+  M* const m = enter_with(held_mutex);
   lock(s);
   if (!must_wait_locked(stop)) {
     unlock(s);
@@ -101,9 +138,28 @@ void condition_wait(waitable& s, waitable& held_mutex, condition_stop* stop) noe
     return rt::leave(m);
   }
   waiter* const w = rt::self(m, &s, &unlink_waiter);
-  w->slot = &held_mutex;
-  queue_locked(s, w, stop);
+  watch_stop_locked(stop, w);
+  queue_locked(s, w, held_mutex);
   rt::park(&unlock_both, &s, rt::wait_reason::condition_variable);
+}
+
+bool condition_wait_until(waitable& s, waitable& held_mutex, std::int64_t when) noexcept {
+  if (when == rt::kNoTimer) {
+    condition_wait(s, held_mutex, nullptr);
+    return true;
+  }
+  if (when <= os::now_ns()) {
+    mutex_unlock_slow(held_mutex);
+    return false;
+  }
+  if (!rt::on_goroutine()) return wait_until_as_guest(s, held_mutex, when);
+  rt::timeout clock;
+  M* const m = enter_with(held_mutex);
+  lock(s);
+  waiter* const w = rt::self(m, &s, &unlink_waiter);
+  queue_locked(s, w, held_mutex);
+  rt::arm(clock, w, when);
+  return in_time(clock, rt::park(&unlock_both, &s, rt::wait_reason::condition_variable));
 }
 
 void condition_stopped(condition_stop& stop) noexcept {
@@ -122,6 +178,11 @@ void condition_stopped(condition_stop& stop) noexcept {
 }
 
 void condition_notify(waitable& s, bool all) noexcept { inside<&notify_inside>(s, all ? 1 : 0); }
+
+void condition_destroyed(waitable& s) noexcept {
+  while (inside<&anybody_expired>(s)) rt::on_goroutine() ? rt::yield_now() : os::yield_thread();
+  destroyed_while_used(s, "condition_variable");
+}
 
 void condition_without_lock() noexcept {
   fatal("condition_variable: wait() with a std::unique_lock that does not hold its mutex");

@@ -5,8 +5,12 @@
 //        in the queue wants. So only a release can serve it, and by hand-over.
 //        The waiter's slot: how many it wants.
 // Note   while somebody waits the count changes under the lock only.
-// Proof  tests/stress/sync_stress_test.cc
+// Note   permits go to one who has been claimed for them (gmp/waiter.h), or stay: a request
+//        that its clock has ended first is passed over, and when it leaves the queue those
+//        behind it may want less than it did.
+// Proof  tests/stress/sync_stress_test.cc, tests/stress/sync_timed_stress_test.cc
 
+#include "os/os.h"
 #include "sync/waitable.h"
 
 namespace vole {
@@ -15,6 +19,7 @@ namespace detail {
 namespace {
 
 constexpr std::uint64_t kMost = 0x7fffffff;
+constexpr std::int64_t kNever = rt::kNoTimer;
 
 std::uint64_t wanted(const waiter* w) noexcept { return reinterpret_cast<std::uintptr_t>(w->slot); }
 void* as_slot(std::int32_t n) noexcept {
@@ -40,8 +45,10 @@ wake_list serve_locked(waitable& s, std::uint64_t n, bool guests_only = false) n
   if (free > kMost) fatal("semaphore: more than 2147483647 permits");
   for (waiter* w = s.waiters.first; w != nullptr && wanted(w) <= free; w = s.waiters.first) {
     if (guests_only && w->g != nullptr) break;
+    rt::wait_queue::remove(s.waiters, w);
+    if (!rt::claim(w)) continue;
     free -= wanted(w);
-    go.add(rt::wait_queue::pop_front(s.waiters));
+    go.add(w);
   }
   unlock(s, [=, any = s.waiters.first != nullptr](std::uint64_t word) {
     return with_waiting(word & wait_flag::all, any) | free << wait_flag::count_shift;
@@ -73,43 +80,73 @@ bool release_inside(waitable& s, std::uintptr_t n, M* m) noexcept {
   return handed_over;
 }
 
-// The runtime has ended under w. Those behind it may want less; the goroutines among them are
-// being taken off as well.
+// w's time is over, or the runtime has ended under it: then the goroutines behind it are being
+// taken off as well. Those who are left may want less than w did.
 void unlink(void* object, waiter* w) noexcept {
   auto& s = *static_cast<waitable*>(object);
   lock(s);
   if (w->object == nullptr) return unlock(s);
   rt::wait_queue::remove(s.waiters, w);
-  serve_locked(s, 0, true).wake_all(nullptr, 0);
+  serve_locked(s, 0, !has_expired(w)).wake_all(nullptr, 0);
 }
 
-[[gnu::noinline]] void acquire_as_guest(waitable& s, std::int32_t n) noexcept {
+[[gnu::noinline]] bool acquire_as_guest(waitable& s, std::int32_t n, std::int64_t when) noexcept {
   guest_waiter guest(&s, &unlink);
   guest.self.slot = as_slot(n);
+  if (when != kNever) guest.self.winner = &guest.winner;
   rt::guest_enter();
   lock(s);
   const bool taken = take_locked(s, n);
   if (!taken) rt::wait_queue::push_back(s.waiters, &guest.self);
   unlock(s);
   rt::guest_leave();
-  if (!taken) guest.sleep();
+  if (taken) return true;
+  if (when != kNever)
+    return rt::guest_sleep_until(guest.self, &s, guest.winner, when) != rt::kTimedOut;
+  guest.sleep();
+  return true;
+}
+
+// On a goroutine. Null: taken, and we are outside again. Else we are inside, queued, and the lock
+// is held.
+inline waiter* take_or_queue(waitable& s, std::int32_t n) noexcept {
+  M* const m = rt::enter();
+  lock(s);
+  if (take_locked(s, n)) {
+    unlock(s);
+    rt::leave(m);
+    return nullptr;
+  }
+  waiter* const w = rt::self(m, &s, &unlink);
+  w->slot = as_slot(n);
+  rt::wait_queue::push_back(s.waiters, w);
+  return w;
 }
 
 }  // namespace
 
 void semaphore_acquire_slow(waitable& s, std::int32_t n) noexcept {
   if (n == 0) return;
-  if (!rt::on_goroutine()) return acquire_as_guest(s, n);
-  M* const m = rt::enter();
-  lock(s);
-  if (take_locked(s, n)) {
-    unlock(s);
-    return rt::leave(m);
+  if (!rt::on_goroutine()) {
+    acquire_as_guest(s, n, kNever);
+  } else if (take_or_queue(s, n) != nullptr) {
+    rt::park(&unlock_after_switch, &s, rt::wait_reason::semaphore);
   }
-  waiter* const w = rt::self(m, &s, &unlink);
-  w->slot = as_slot(n);
-  rt::wait_queue::push_back(s.waiters, w);
-  rt::park(&unlock_after_switch, &s, rt::wait_reason::semaphore);
+}
+
+bool semaphore_acquire_until(waitable& s, std::int32_t n, std::int64_t when) noexcept {
+  if (n == 0) return true;
+  if (when <= os::now_ns()) return false;
+  if (!rt::on_goroutine()) return acquire_as_guest(s, n, when);
+  if (when == kNever) {
+    semaphore_acquire_slow(s, n);
+    return true;
+  }
+  waiter* const w = take_or_queue(s, n);
+  if (w == nullptr) return true;
+  rt::timeout clock;
+  rt::arm(clock, w, when);
+  return in_time(clock, rt::park(&unlock_after_switch, &s, rt::wait_reason::semaphore));
 }
 
 void semaphore_release_slow(waitable& s, std::int32_t n) noexcept {

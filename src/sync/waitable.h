@@ -23,6 +23,7 @@
 #include "base/system.h"
 #include "gmp/waiter.h"
 #include "sched/park.h"
+#include "sched/timeout.h"
 
 namespace vole {
 inline namespace v0 {
@@ -125,7 +126,8 @@ inline bool inside(waitable& s, std::uintptr_t arg = 0) noexcept {
   return result;
 }
 
-// A plain thread's place in a queue, and its bed.
+// A plain thread's place in a queue, and its bed. Who may give up sets self.winner = &winner before
+// it queues.
 struct guest_waiter {
   guest_waiter(void* object, void (*unlink)(void*, waiter*) noexcept) noexcept {
     self.thread = &note;
@@ -138,7 +140,23 @@ struct guest_waiter {
   }
   rt::guest_note note;
   waiter self;
+  atomic<std::uint32_t> winner{0};
 };
+
+// After a timed park: stops the clock, unless it was the clock that ended the wait. User context.
+// False: it was.
+inline bool in_time(rt::timeout& clock, std::uintptr_t told) noexcept {
+  if (told == rt::kTimedOut) return false;
+  M* const m = rt::enter();
+  rt::disarm(clock);
+  rt::leave(m);
+  return true;
+}
+
+// The clock has won w, which its owner or the clock is about to take off its queue.
+inline bool has_expired(const waiter* w) noexcept {
+  return w->winner != nullptr && w->winner->load(relaxed) != 0;
+}
 
 // Those who are to be woken once the lock is free.
 class wake_list {

@@ -87,14 +87,19 @@ struct condition_stop {
   std::atomic<std::uint32_t> winner{0};  // 1: the waiter is off the queue; it may be anywhere
   bool requested = false;
 };
-// Unlocks the mutex while waiting; does not lock it again.
+// These unlock the mutex while waiting and do not lock it again. `when`: ns of the steady clock;
+// false: it came first.
 void condition_wait(waitable& s, waitable& held_mutex, condition_stop* stop) noexcept;
+bool condition_wait_until(waitable& s, waitable& held_mutex, std::int64_t when) noexcept;
 void condition_stopped(condition_stop& stop) noexcept;
 void condition_notify(waitable& s, bool all) noexcept;
+void condition_destroyed(waitable& s) noexcept;
 [[noreturn]] void condition_without_lock() noexcept;
 
 // ── semaphore ── count: what is free.
 void semaphore_acquire_slow(waitable& s, std::int32_t n) noexcept;
+// `when`: ns of the steady clock. False: it came first.
+bool semaphore_acquire_until(waitable& s, std::int32_t n, std::int64_t when) noexcept;
 void semaphore_release_slow(waitable& s, std::int32_t n) noexcept;
 [[noreturn]] void semaphore_negative() noexcept;
 
