@@ -80,7 +80,12 @@ class chan_handle {
 template <class T>
 void replace(std::optional<T>& to, std::optional<T> from) {
   to.reset();
-  if (from.has_value()) to.emplace(*std::move(from));
+  if (!from.has_value()) return;
+  try {
+    to.emplace(*std::move(from));
+  } catch (...) {
+    chan_move_threw();
+  }
 }
 
 // *it is T&&: for (auto v : ch) moves each value out. The end: closed and drained.
@@ -110,6 +115,8 @@ class chan_iterator {
 
 template <class T, class Self>
 struct sends {
+  // Throws channel_closed, also when the channel is closed while it waits. The nil channel: waits
+  // for ever.
   void send(T v) const {
     outgoing<T> value(v);
     if (!chan_send(mine(), value.cell())) throw_closed_send();
@@ -121,7 +128,7 @@ struct sends {
     send(T{});
   }
 
-  // v is moved from only if the result is ok. (U: T may be incomplete until one is called.)
+  // v is moved from only if the result is ok; a closed channel is a result. (U: T may be incomplete until one is called.)
   chan_status try_send(T&& v) const { return attempt(v); }
   template <class U = T>
     requires std::copy_constructible<U>
@@ -213,7 +220,9 @@ template <class T>
 class recv_chan;
 
 // T: a non-const object type that can be moved. Checked when a channel is made, not when its type
-// is named, so that struct msg { chan<msg> reply; } works.
+// is named, so that struct msg { chan<msg> reply; } works. A move that throws while the value
+// travels is fatal (into a parameter it is still the caller's, as is any copy).
+// The last handle dropped while somebody waits: undefined; fatal in checked builds of the library.
 template <class T = std::monostate>
 class chan : public detail::chan_handle,
              public detail::sends<T, chan<T>>,

@@ -12,7 +12,8 @@ inline namespace v0 {
 // A goroutine that unlocks may be another than the one that locked. Normally a woken waiter has to
 // compete with newcomers; one that has waited for more than 1 ms gets the mutex handed over, and
 // meanwhile newcomers queue and try_lock() fails.
-// unlock() of an unlocked mutex is fatal. Locking one twice on the same goroutine waits for ever.
+// unlock() of an unlocked mutex is fatal. Locking one twice on the same goroutine waits for ever;
+// if nobody else is left to unlock it, that is a deadlock and reported as one.
 // A goroutine that is abandoned when the runtime ends keeps what it has locked.
 // Destroyed while somebody waits: undefined; fatal in checked builds of the library.
 class mutex {

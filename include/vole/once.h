@@ -12,7 +12,9 @@ inline namespace v0 {
 
 // std::once_flag and std::call_once in one. The first call runs fn; the others wait until it has
 // returned. A call whose fn throws, or ends its goroutine by exit_goroutine(), does not count: the
-// next in the queue runs its own fn. fn must not call the same once: it would wait for itself.
+// next in the queue runs its own fn. fn must not call the same once: it would wait for itself (a
+// deadlock, reported as one where nobody else is left). Destroyed while somebody runs or waits:
+// undefined.
 class once {
  public:
   constexpr once() noexcept = default;

@@ -10,7 +10,9 @@ inline namespace v0 {
 
 // Go's sync.RWMutex. SharedLockable: std::shared_lock works. A writer that waits keeps new readers
 // out; when a writer unlocks, all readers that queued meanwhile go first, then the next writer.
-// So a goroutine that reads must not lock_shared() again: a writer may have come in between.
+// So a goroutine that reads must not lock_shared() again: a writer may have come in between. Who
+// locks what it has locked, in any other way, waits for ever: a deadlock, reported as one where
+// nobody else is left.
 // Unlocking what is not locked is fatal. Destroyed while somebody waits: undefined; fatal in
 // checked builds of the library.
 class shared_mutex {

@@ -6,6 +6,8 @@
 
 #include <vole/chan.h>
 
+#include "base/fatal.h"
+
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -20,6 +22,17 @@ std::size_t ring_offset(const chan_type& t) noexcept {
 std::align_val_t alignment_of(const chan_type& t) noexcept {
   return std::align_val_t{t.align > kAlign ? t.align : kAlign};
 }
+
+#ifdef VOLE_CHECKED
+void look_for_waiters(const chan_core& c) noexcept {
+  if (c.receivers.first != nullptr || c.senders.first != nullptr)
+    fatal(
+        "chan: the last handle was dropped while somebody waits on the channel. Whoever waits must "
+        "have a copy of it, or see it alive until then");
+}
+#else
+void look_for_waiters(const chan_core&) noexcept {}
+#endif
 
 }  // namespace
 
@@ -38,6 +51,7 @@ chan_core* chan_share(chan_core* c) noexcept {
 
 void chan_drop(chan_core* c) noexcept {
   if (c == nullptr || c->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  look_for_waiters(*c);
   if (c->type.destroy != nullptr)
     for (std::size_t i = 0, n = c->count.load(relaxed); i < n; ++i) c->type.destroy(c->at(c->head + i));
   const std::align_val_t alignment = alignment_of(c->type);
@@ -62,10 +76,6 @@ void unlink_receiver(void* channel, waiter* w) noexcept {
   holding hold(c.lock);
   if (w->object != nullptr) rt::wait_queue::remove(c.receivers, w);
 }
-
-void throw_closed_send() { throw channel_closed("vole::chan: send on a closed channel"); }
-void throw_closed_close() { throw channel_closed("vole::chan: close of a closed channel"); }
-void throw_nil_close() { throw std::logic_error("vole::chan: close of the nil channel"); }
 
 }  // namespace detail
 }  // namespace v0

@@ -129,7 +129,7 @@ TEST_P(ChanTypes, ThrowingMove) {
     const chan<may_throw> c(1);
     may_throw bomb(1);
     bomb.text = "bomb";
-    EXPECT_THROW(c.send(std::move(bomb)), std::runtime_error);
+    EXPECT_THROW(c.send(std::move(bomb)), std::runtime_error) << "the parameter is the caller's";
     EXPECT_EQ(c.size(), 0u);
   });
 }

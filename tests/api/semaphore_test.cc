@@ -3,6 +3,7 @@
 #include <vole/vole.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -177,6 +178,8 @@ TEST(SemaphoreDeathTest, NonsenseIsFatal) {
   EXPECT_DEATH(vole::semaphore(-1), "vole: fatal: semaphore: a negative number");
   vole::semaphore s(2147483647);
   EXPECT_DEATH(s.acquire(-1), "vole: fatal: semaphore: a negative number");
+  EXPECT_DEATH((void)s.try_acquire_for(std::chrono::hours(1), -1),
+               "vole: fatal: semaphore: a negative number");
   EXPECT_DEATH(s.release(-1), "vole: fatal: semaphore: a negative number");
   EXPECT_DEATH(s.release(), "vole: fatal: semaphore: more than 2147483647");
 }

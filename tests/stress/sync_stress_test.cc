@@ -461,42 +461,4 @@ TEST_P(SyncStress, TheRuntimeEndsUnderContention) {
   }
 }
 
-#ifdef VOLE_CHECKED
-template <class Object, class Wait>
-void destroyed_under_a_waiter(Wait wait) {
-  vole::run([&] {
-    auto object = std::make_unique<Object>();
-    vole::go([&] { wait(*object); });
-    for (int i = 0; i < 100; ++i) vole::yield();
-    object.reset();
-  });
-}
-
-TEST(SyncDeathTest, DestroyedWhileSomebodyWaitsIsFatalInCheckedBuilds) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  vole::set_max_procs(1);
-  EXPECT_DEATH(destroyed_under_a_waiter<vole::mutex>([](vole::mutex& m) {
-                 m.lock();
-                 m.lock();
-               }),
-               "vole: fatal: mutex: destroyed while somebody waits");
-  EXPECT_DEATH(destroyed_under_a_waiter<vole::shared_mutex>([](vole::shared_mutex& m) {
-                 m.lock_shared();
-                 m.lock();
-               }),
-               "vole: fatal: shared_mutex: destroyed while somebody waits");
-  struct empty : vole::semaphore {
-    empty() : semaphore(0) {}
-  };
-  EXPECT_DEATH(destroyed_under_a_waiter<empty>([](empty& s) { s.acquire(); }),
-               "vole: fatal: semaphore: destroyed while somebody waits");
-  EXPECT_DEATH(destroyed_under_a_waiter<vole::condition_variable>([](vole::condition_variable& c) {
-                 static vole::mutex m;
-                 std::unique_lock lock(m);
-                 c.wait(lock);
-               }),
-               "vole: fatal: condition_variable: destroyed while somebody waits");
-}
-#endif
-
 }  // namespace

@@ -41,6 +41,7 @@ std::size_t chan_capacity(const chan_core* c) noexcept;
 [[noreturn]] void throw_closed_send();
 [[noreturn]] void throw_closed_close();
 [[noreturn]] void throw_nil_close();
+[[noreturn]] void chan_move_threw() noexcept;  // in a handler; fatal
 
 }  // namespace detail
 }  // namespace v0

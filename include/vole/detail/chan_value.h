@@ -2,7 +2,8 @@
 //
 // The core moves bytes-with-a-function. A T whose move cannot throw travels itself: moved under
 // the lock, straight from the sender's memory into the receiver's. Any other T travels in a box:
-// it is moved into one before the lock is taken, and out of it after.
+// it is moved into one before the lock is taken, and out of it after. A move that throws is fatal
+// in either case: there is no place where the value could stay.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,24 @@ namespace detail {
 
 template <class T>
 inline constexpr bool travels_itself = std::is_nothrow_move_constructible_v<T>;
+
+template <class T>
+T moved(T& from) noexcept {
+  try {
+    return T(std::move(from));
+  } catch (...) {
+    chan_move_threw();
+  }
+}
+
+template <class T>
+std::optional<T> moved_out(T& from) noexcept {
+  try {
+    return std::optional<T>(std::move(from));
+  } catch (...) {
+    chan_move_threw();
+  }
+}
 
 template <class T>
 struct chan_type_of {
@@ -76,7 +95,7 @@ template <class T>
   requires(!travels_itself<T>)
 class outgoing<T> {
  public:
-  explicit outgoing(T& v) : owner_(v), box_(new T(std::move(v))) {}
+  explicit outgoing(T& v) : owner_(v), box_(new T(moved(v))) {}
   ~outgoing() {
     if (box_ != nullptr) give_back();
   }
@@ -86,11 +105,10 @@ class outgoing<T> {
   void gone() noexcept { box_ = nullptr; }
 
  private:
-  // noexcept: a move that throws is fatal.
   void give_back() noexcept {
     const std::unique_ptr<T> box(box_);
     std::destroy_at(std::addressof(owner_));
-    ::new (static_cast<void*>(std::addressof(owner_))) T(std::move(*box));
+    ::new (static_cast<void*>(std::addressof(owner_))) T(moved(*box));
   }
 
   T& owner_;
@@ -110,7 +128,7 @@ class incoming {
       return std::optional<T>(std::move(*c));
     } else {
       const std::unique_ptr<T> box(*c);
-      return std::optional<T>(std::move(*box));
+      return moved_out(*box);
     }
   }
 
