@@ -128,7 +128,8 @@ struct sends {
     send(T{});
   }
 
-  // v is moved from only if the result is ok; a closed channel is a result. (U: T may be incomplete until one is called.)
+  // v is moved from only if the result is ok; that the channel is closed is a result, too. (U: T may
+  // be incomplete until one is called.)
   chan_status try_send(T&& v) const { return attempt(v); }
   template <class U = T>
     requires std::copy_constructible<U>

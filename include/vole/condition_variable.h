@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <stop_token>
 

@@ -193,8 +193,8 @@ struct bomb {
   }
   int left;
 };
-using boxed = bomb<false>;   // travels in a box
-using itself = bomb<true>;   // says that it does not throw, and lies
+using boxed = bomb<false>;  // travels in a box
+using itself = bomb<true>;  // says that it does not throw, and lies
 
 int boxed_send() {
   return on_main([] { vole::chan<boxed>(1).send(boxed(1)); });

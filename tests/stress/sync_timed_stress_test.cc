@@ -45,7 +45,7 @@ void everywhere(int goroutines, int threads, std::uint64_t stream, Work work) {
 struct ledger {
   vole::mutex m;
   vole::condition_variable c;
-  long patient = 0;              // inside wait()
+  long patient = 0;  // inside wait()
   long sent = 0, received = 0;
   bool over = false;
 
