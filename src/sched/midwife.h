@@ -2,7 +2,7 @@
 //
 // Who    new_m_locked, deliver: any M in the runtime. start, stop: the api, in user
 //        context.
-// Law    runtime code never calls pthread_create (law 7): it may need a lock that a
+// Law    runtime code never calls pthread_create (HACKING.md, law 7): it may need a lock that a
 //        frozen thread holds. A request is a linked M record and a futex wake.
 // Note   the thread limit [2] is checked when the record is made; past it the
 //        program ends with "thread exhaustion", as Go's does.

@@ -1,4 +1,5 @@
-// The parking protocol: how work and sleeping workers find each other (SPEC 2).
+// The parking protocol: how work and sleeping workers find each other
+// (docs/design/0003-wake-ups.md).
 //
 // A worker about to sleep and a goroutine being queued may miss each other. Each
 // side therefore writes first and reads afterwards, in one total order:
@@ -21,14 +22,14 @@
 // need not take L: that worker will see what they queued.
 //
 // Who    any thread, in the runtime; takes L (the scheduler lock) itself.
-// Law    I1-I7 of SPEC 2.
+// Law    I1-I7 of docs/design/0003-wake-ups.md.
 // Note   written against an Env, so that tests/model runs this very text. The
 //        shipped Env (sched/env.h) is a struct of one-line inline functions.
 //        Rejected: dropping the spinning count after L has been released (a submit
 //        in the gap trusts a wake-up that has already given up); testing the promise
 //        only when not spinning (it would outlive its P, and submitters would trust
-//        it for ever); waking on every
-//        submit; an asymmetric fence (12 us on every idle transition).
+//        it for ever); waking on every submit; an asymmetric fence (12 us on every
+//        idle transition).
 // Proof  tests/model/parking_model.cc
 #pragma once
 

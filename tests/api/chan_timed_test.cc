@@ -185,7 +185,7 @@ TEST_P(ChanTimed, SendAndReceiveAllocateNothing) {
   });
 }
 
-// API.md: once a call has released a waiter it no longer touches the object.
+// chan/core.h: once a call has released a waiter it no longer touches the object.
 TEST_P(ChanTimed, TheWokenMayDropTheLastReference) {
   run([] {
     for (int round = 0; round < 300; ++round) {

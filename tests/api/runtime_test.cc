@@ -249,7 +249,7 @@ TEST_P(RuntimeApi, NamesAreCutNotRefused) {
   });
 }
 
-TEST_P(RuntimeApi, AllPsRunAtOnce) {  // SPEC 6: P spinners all run at once
+TEST_P(RuntimeApi, AllPsRunAtOnce) {
   run([this] {
     // Each says that it runs and spins without entering the runtime until all have said so.
     for (int round = 0; round < 20; ++round) {

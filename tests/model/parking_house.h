@@ -1,5 +1,5 @@
 // A small runtime around the parking protocol: Ps with a runnext and a ring, a global
-// queue, Ms that find, run, go idle and sleep on notes (SPEC 2).
+// queue, Ms that find, run, go idle and sleep on notes (docs/design/0003-wake-ups.md).
 //
 // Who    parking_model.cc. Text is the protocol: the shipped one or a mutant of it.
 // Law    I1 at the end: no work is queued while a P is idle. I2: spinning never falls

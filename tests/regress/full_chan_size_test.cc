@@ -6,7 +6,7 @@
 //     push a waiting sender's value:
 //     count = cap
 //
-// size() reads without the lock, and must read a state that existed (SPEC 3). Fixed in
+// size() reads without the lock, and must read a state that existed. Fixed in
 // chan/core.h: the one slot is swapped, and the count stays.
 
 #include <vole/vole.h>

@@ -1,7 +1,7 @@
 // Is there an order of these channel operations, one after the other, that explains
 // what each of them returned?
 //
-// The model is a channel as SPEC 3 tells it, with its waiters. An operation takes
+// The model is a channel by the law of src/chan/core.h, with its waiters. An operation takes
 // effect in one step, somewhere between its call and its return. That step either
 // ends it or puts it into a queue; from there the step of another one ends it, or its
 // own deadline takes it out again. A rendezvous is thus one step of whoever comes
