@@ -182,8 +182,12 @@ cas_result do_cas(int where, std::uint64_t expected, std::uint64_t desired,
   }
   success = the.ordered(where, access::rmw, success);
   thread& t = the.me();
-  const bool stutter = the.point(step::cas, where, is_sc(success));
   location& l = the.at(where);
+  // A spinner's next attempt repeats its last one only if that failed: what succeeds is done to
+  // the newest store.
+  if (l.stores[t.read[where]].value == expected) t.spins_on = -1;
+  const bool stutter = the.point(step::cas, where, is_sc(success));
+  the.at(where);
   const int newest = l.newest();
   int which = newest;
   if (stutter) {

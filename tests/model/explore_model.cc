@@ -256,6 +256,29 @@ TEST(Explore, SpinningEndsIfSomebodyAnswers) {
   EXPECT_TRUE(sees<spinning>("spin on a flag that is not: livelock", false));
 }
 
+// Spins on what it saw last, gives up, and wants to change just that.
+struct changing_what_it_saw {
+  atomic<int> word{1};
+  int taken = 0;  // read in finish()
+  bool changed = false;
+  changing_what_it_saw() {
+    model::spawn("spinner", [this] {
+      int seen = 0;
+      for (int i = 0; i < 3; ++i) {
+        seen = word.load(relaxed);
+        cpu_relax();
+      }
+      changed = seen == 1 && word.compare_exchange_strong(seen, 2, relaxed, relaxed);
+    });
+    model::spawn("taker", [this] { taken = word.exchange(0, relaxed); });
+  }
+  void finish() { model::require(!changed || taken == 2, "changed what was no longer there"); }
+};
+
+TEST(Explore, ASpinnerChangesOnlyTheNewestStore) {
+  EXPECT_FALSE(sees<changing_what_it_saw>("spin on a stale value, then change it"));
+}
+
 struct woken_twice {
   note n;
   woken_twice() {
