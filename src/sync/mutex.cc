@@ -18,7 +18,7 @@
 //        fifth of the time while both are ours, and costs a core when they are not.
 // Note   the slow path is a checkpoint: with a waiter queued, a goroutine that locks and
 //        unlocks in a loop would otherwise never notice that its slice is over.
-// Proof  tests/stress/sync_stress_test.cc
+// Proof  tests/model/mutex_model.cc, tests/stress/sync_stress_test.cc
 
 #include "sync/mutex.h"
 

@@ -9,7 +9,7 @@
 //        the object. Only then are waiters woken, and they may destroy it.
 // Note   who is abandoned with the runtime is taken off the list (unlink). What it had,
 //        or was handed before it could run, is lost with it.
-// Proof  tests/stress/sync_stress_test.cc, under ASan and TSan.
+// Proof  tests/model/mutex_model.cc; tests/stress/sync_stress_test.cc, under ASan and TSan.
 #pragma once
 
 #include <climits>

@@ -81,6 +81,8 @@ int atomic_in(const T& object, int n = 0) {
 }
 void name(int location, const char* name);
 std::int32_t lowest(int location);  // value it ever had, as a signed 32-bit number
+// All values it ever had, each with the one before.
+void each_store(int location, const std::function<void(std::uint64_t was, std::uint64_t is)>& look);
 void preset(int location, std::uint64_t value);  // another first value, for private words
 
 // ── mutations, made by a program's constructor ──

@@ -92,6 +92,12 @@ std::int32_t lowest(int location) {
   return least;
 }
 
+void each_store(int location,
+                const std::function<void(std::uint64_t was, std::uint64_t is)>& look) {
+  const std::vector<stored>& all = the.locations[location].stores;
+  for (std::size_t i = 1; i < all.size(); ++i) look(all[i - 1].value, all[i].value);
+}
+
 void preset(int location, std::uint64_t value) {
   the.locations[location].stores[0].value = value;
 }
