@@ -159,11 +159,11 @@ struct destroying {
 
 using shipped = counting<shipped_mutex>;
 
-constexpr model::options kBounded{.preemptions = 2, .seconds = 0.6};
+constexpr model::options kBounded{.preemptions = 2, .seconds = 0.4};
 
 TEST(Mutex, OneHoldsItAtATime) {
   model::holds<shipped>("mutex: 2 threads", {}, plan{});
-  model::holds<shipped>("mutex: 2 threads, spurious wake-up", {.seconds = 0.6, .spurious = 1},
+  model::holds<shipped>("mutex: 2 threads, spurious wake-up", {.seconds = 0.4, .spurious = 1},
                         plan{.held = true});
   model::holds<shipped>("mutex: 2 threads, one tries", kBounded, plan{.tries = 1});
   model::holds<shipped>("mutex: 3 threads", kBounded, plan{.threads = 3, .held = true});
@@ -234,7 +234,7 @@ TEST(Mutex, MutantsAreCaught) {
 
 TEST(Mutex, TheMutantsCommonTextHolds) {
   using sound = faulty<fault::none>;
-  model::holds<sound>("mutex: common text", {.seconds = 0.6}, plan{});
+  model::holds<sound>("mutex: common text", {.seconds = 0.4}, plan{});
   model::holds<sound>("mutex: common text, starving", {.random = 20'000},
                       plan{.threads = 2, .goroutines = 1, .rounds = 2, .tries = 1, .late = 2});
   model::holds<destroying<faulty_mutex<fault::none>>>("mutex: common text, destroyed", {}, plan{});
