@@ -101,6 +101,8 @@ void engine::append(int where, std::uint64_t value, std::memory_order o, const v
   location& l = locations[where];
   const auto which = static_cast<std::uint16_t>(l.stores.size());
   t.cur.at[where] = t.acq.at[where] = which;
+  t.read[where] = which;  // a spinner looks at this next, and at nothing older
+  t.stale[where] = 0;
   view carried = releases(o) ? t.cur : t.rel;
   if (sequence != nullptr) carried.join(*sequence);
   l.stores.push_back({value, carried});

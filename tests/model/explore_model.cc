@@ -279,6 +279,22 @@ TEST(Explore, ASpinnerChangesOnlyTheNewestStore) {
   EXPECT_FALSE(sees<changing_what_it_saw>("spin on a stale value, then change it"));
 }
 
+struct spinning_on_its_own {
+  atomic<int> word{0};
+  spinning_on_its_own() {
+    model::spawn("spinner", [this] {
+      (void)word.load(relaxed);
+      word.store(1, relaxed);
+      cpu_relax();
+      model::require(word.load(relaxed) == 1, "read what was there before its own store");
+    });
+  }
+};
+
+TEST(Explore, ASpinnerSeesItsOwnStore) {
+  EXPECT_FALSE(sees<spinning_on_its_own>("spin after a store, see what was before"));
+}
+
 struct woken_twice {
   note n;
   woken_twice() {
