@@ -25,6 +25,7 @@
 #include "mutants.h"
 
 std::int64_t vole::os::now_ns() noexcept { return 1; }
+void vole::os::yield_thread() noexcept { base::cpu_relax(); }
 
 namespace vole::detail {
 namespace {
@@ -69,8 +70,8 @@ constexpr const char* kGoroutines[] = {"g1", "g2"};
 
 template <class Condition>
 struct waiting {
-  mutex m;
-  std::optional<Condition> c{std::in_place};
+  model::kept<mutex> m;
+  model::kept<Condition> c;
   plan p;
   model::var<int> entered{0}, promised{0}, left{0};  // under m
   int woken[4] = {};                                 // by ticket; read in finish()
@@ -79,7 +80,7 @@ struct waiting {
   explicit waiting(plan what, weak w = {}) : p(what), left(what.threads + what.goroutines) {
     const int word = model::atomic_in(*c);
     model::name(word, "condition");
-    model::name(model::atomic_in(m), "mutex");
+    model::name(model::atomic_in(*m), "mutex");
     if (w.release) model::weaken(word, model::access::rmw, acquire);
     if (w.acquire) model::weaken(word, model::access::rmw, release);
     if (w.no_wake) model::drop(model::call::futex_wake);
@@ -94,26 +95,26 @@ struct waiting {
   }
 
   void wait() {
-    m.lock();
+    m->lock();
     const int ticket = entered.get();
     entered = ticket + 1;
-    c->wait(inside_of(m), nullptr);
-    if (Condition::kLocksAgain) m.lock();
+    c->wait(inside_of(*m), nullptr);
+    if (Condition::kLocksAgain) m->lock();
     ++woken[ticket];
     model::require(ticket < promised.get() + p.strangers || !exact(),
                    "woken by a notify that was not for it");
     left = left.get() - 1;
     const bool last = left.get() == 0;
-    m.unlock();
-    if (last && p.destroys) c.reset();
+    m->unlock();
+    if (last && p.destroys) c.destroy();
   }
   void notify() {
-    m.lock();
+    m->lock();
     const int before = promised.get(), here = entered.get();
     const int now = p.all ? here : std::min(before + 1, here);
     promised = now;
     if (p.held && now > before) c->notify(p.all);
-    m.unlock();
+    m->unlock();
     if (!p.held && now > before) c->notify(p.all);
   }
   // Without the mutex notify_all also wakes who comes meanwhile.
@@ -125,7 +126,7 @@ struct waiting {
       model::require(woken[ticket] == 1 || ticket >= promised.get(), "a wake-up is lost");
       model::require(ticket == 0 || woken[ticket] <= woken[ticket - 1], "woken out of turn");
     }
-    model::require(inside_of(m).word.load(relaxed) == 0, "the mutex is not as new");
+    model::require(inside_of(*m).word.load(relaxed) == 0, "the mutex is not as new");
   }
 };
 
@@ -133,9 +134,9 @@ struct waiting {
 // order or the other, holding the mutex; else two threads do, whenever they like.
 template <class Condition>
 struct stopping {
-  mutex m;
-  Condition c;
-  condition_stop stop{c.state()};
+  model::kept<mutex> m;
+  model::kept<Condition> c;
+  condition_stop stop{c->state()};
   model::var<int> entered{0};
   int oldest = 0;  // 1: the one that may be stopped. Under m, like what follows
   bool other_here = false;
@@ -144,8 +145,8 @@ struct stopping {
   bool must = false, may = false;  // the other one wake up
 
   stopping(bool both, bool stop_first) {
-    model::name(model::atomic_in(c), "condition");
-    model::name(model::atomic_in(m), "mutex");
+    model::name(model::atomic_in(*c), "condition");
+    model::name(model::atomic_in(*m), "mutex");
     model::spawn("stopped", [this] { wait(1, &stop); });
     model::spawn_daemon("other", [this] { wait(2, nullptr); });
     if (!both) {
@@ -155,37 +156,37 @@ struct stopping {
       return;
     }
     model::spawn("both", [this, stop_first] {
-      m.lock();
+      m->lock();
       must = may = stop_first ? other_here : oldest == 2;
       if (stop_first) condition_stopped(stop);
-      c.notify(false);
+      c->notify(false);
       if (!stop_first) condition_stopped(stop);
-      m.unlock();
+      m->unlock();
     });
   }
 
   void wait(int who, condition_stop* with) {
-    m.lock();
+    m->lock();
     if (entered.get() == 0) oldest = who;
     entered = entered.get() + 1;
     other_here |= who == 2;
-    c.wait(inside_of(m), with);
-    m.lock();
+    c->wait(inside_of(*m), with);
+    m->lock();
     ++woken[who - 1];
-    m.unlock();
+    m->unlock();
   }
   void notify() {
-    m.lock();
-    m.unlock();
-    c.notify(false);
+    m->lock();
+    m->unlock();
+    c->notify(false);
   }
   void finish() {
     model::require(woken[0] == 1, "the stop is lost");
     model::require(woken[1] == 1 || !must, "the stop took a notify along");
     model::require(woken[1] == 0 || may, "woken by a stop that was not for it");
-    const bool queued = c.state().waiters.first != nullptr;
+    const bool queued = c->state().waiters.first != nullptr;
     model::require(woken[1] == 1 || !other_here || queued, "fell out of the queue");
-    model::require(((c.state().word.load(relaxed) & kWaiting) != 0) == queued,
+    model::require(((c->state().word.load(relaxed) & kWaiting) != 0) == queued,
                    "`waiting` is not what the queue says");
   }
 };

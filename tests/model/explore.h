@@ -132,6 +132,23 @@ class var {
   mutable race_check check_;
 };
 
+// An object whose destructor runs only if a thread says so: an execution that is cut short leaves
+// it in the middle of something.
+template <class T>
+class kept {
+ public:
+  kept() : object_() {}
+  ~kept() {}
+  void destroy() noexcept { object_.~T(); }
+  T* operator->() noexcept { return &object_; }
+  T& operator*() noexcept { return object_; }
+
+ private:
+  union {
+    T object_;
+  };
+};
+
 // A lock that costs one scheduling point.
 class mutex {
  public:

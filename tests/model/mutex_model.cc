@@ -116,13 +116,13 @@ void require_in_order(const waitable& s) {
 // Each counts up inside.
 template <class Mutex>
 struct counting {
-  Mutex m;
+  model::kept<Mutex> m;
   model::var<int> count;
-  int word = model::atomic_in(m);
+  int word = model::atomic_in(*m);
   int entered = 0;  // read in finish()
   crowd<Mutex> all;
 
-  explicit counting(plan p, weak w = {}) : all(m, p, [this] { use(); }) {
+  explicit counting(plan p, weak w = {}) : all(*m, p, [this] { use(); }) {
     if (w.release) model::weaken(word, model::access::rmw, acquire);
     if (w.acquire) model::weaken(word, model::access::rmw, release);
     if (w.no_wake) model::drop(model::call::futex_wake);
@@ -130,13 +130,13 @@ struct counting {
   void use() {
     ++entered;
     count = count.get() + 1;
-    model::require(!m.try_lock(), "locked twice");
-    require_in_order(m.state());
-    m.unlock();
+    model::require(!m->try_lock(), "locked twice");
+    require_in_order(m->state());
+    m->unlock();
   }
   void finish() {
     model::require(count.get() == entered, "lost an addition");
-    model::require(m.state().word.load(relaxed) == 0, "all is done, and it is not as new");
+    model::require(m->state().word.load(relaxed) == 0, "all is done, and it is not as new");
     model::each_store(word, require_lawful);
   }
 };
@@ -144,7 +144,7 @@ struct counting {
 // The last to come in destroys it, while those before may still be on their way out.
 template <class Mutex>
 struct destroying {
-  std::optional<Mutex> m{std::in_place};
+  model::kept<Mutex> m;
   model::var<int> left;
   crowd<Mutex> all;
 
@@ -153,7 +153,7 @@ struct destroying {
           left = left.get() - 1;
           const bool last = left.get() == 0;
           m->unlock();
-          if (last) m.reset();
+          if (last) m.destroy();
         }) {}
 };
 
