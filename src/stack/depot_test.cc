@@ -1,85 +1,18 @@
+// The depot's stock: sizes, order, what is kept warm, and who may come at once.
 #include "stack/depot.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
-#include <fstream>
 #include <set>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include "os/os.h"
+#include "base/atomic.h"
+#include "stack/depot_fixture.h"
 
 namespace vole::rt {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-#else
-constexpr bool kSanitized = false;
-#endif
-
-constexpr std::size_t kSize = 256 * 1024;
-
-class Depot : public testing::Test {
- protected:
-  void TearDown() override {
-    depot::release_all();
-    depot::force_mprotect_guards_for_test(false);
-    EXPECT_EQ(depot::count().regions, 0u);
-    EXPECT_EQ(depot::count().held, 0u);
-  }
-};
-using DepotDeathTest = Depot;
-
-std::vector<stack> take(std::size_t bytes, std::size_t n) {
-  std::vector<stack> all(n);
-  int error = 0;
-  std::size_t done = 0;
-  while (done < n) {
-    const std::size_t got = depot::take(bytes, all.data() + done, n - done, &error);
-    if (got == 0) break;
-    done += got;
-  }
-  all.resize(done);
-  return all;
-}
-void put(const std::vector<stack>& all) { depot::put(all.data(), all.size()); }
-
-stack take_one(std::size_t bytes) {
-  stack s;
-  int error = 0;
-  EXPECT_EQ(depot::take(bytes, &s, 1, &error), 1u) << os::error_text(error);
-  return s;
-}
-
-void touch(const stack& s) { s.lo[s.bytes - 1] = std::byte{1}; }
-
-std::size_t resident(const stack& s) {
-  std::vector<unsigned char> pages(s.bytes / os::page_size());
-  EXPECT_EQ(mincore(s.lo, s.bytes, pages.data()), 0);
-  std::size_t n = 0;
-  for (const unsigned char p : pages) n += p & 1;
-  return n;
-}
-
-std::size_t mappings() {
-  std::ifstream maps("/proc/self/maps");
-  std::size_t n = 0;
-  for (std::string line; std::getline(maps, line);) ++n;
-  return n;
-}
 
 TEST_F(Depot, SizesRoundUpToFewClasses) {
   EXPECT_EQ(depot::round_size(0), depot::kMinStackSize);
@@ -151,44 +84,6 @@ TEST_F(Depot, EverySizeThereIsFits) {
   EXPECT_EQ(error, EINVAL);
 }
 
-TEST_F(Depot, GuardPagesAreKnownExactly) {
-  for (const stack& s : take(kSize, 50)) {
-    EXPECT_TRUE(depot::is_guard(s.lo - 1));
-    EXPECT_TRUE(depot::is_guard(s.lo - os::page_size()));
-    EXPECT_FALSE(depot::is_guard(s.lo));
-    EXPECT_FALSE(depot::is_guard(s.lo + s.bytes - 1));
-  }
-  int local = 0;
-  EXPECT_FALSE(depot::is_guard(&local));
-  EXPECT_FALSE(depot::is_guard(nullptr));
-}
-
-void hit_guard(bool by_mprotect) {
-  depot::force_mprotect_guards_for_test(by_mprotect);
-  const std::vector<stack> all = take(kSize, 40);
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  sigaction(SIGSEGV, &standard, nullptr);
-  os::install_fault_handler([](void* a) noexcept { _exit(depot::is_guard(a) ? 9 : 10); });
-  *static_cast<volatile std::byte*>(all[33].lo - 1) = std::byte{1};
-  _exit(11);
-}
-
-TEST_F(DepotDeathTest, WritingBelowAStackFaultsInItsGuard) {
-  EXPECT_EXIT(hit_guard(false), testing::ExitedWithCode(9), "^$");
-  EXPECT_EXIT(hit_guard(true), testing::ExitedWithCode(9), "stack guards use mprotect, at most");
-}
-
-TEST_F(Depot, HundredThousandStacksNeedFewMappings) {
-  const std::size_t before = mappings();
-  const std::vector<stack> all = take(kSize, 100'000);
-  ASSERT_EQ(all.size(), 100'000u);
-  if (depot::count().guards_by_mprotect > 0) GTEST_SKIP() << "no cheap guards on this kernel";
-  EXPECT_LT(mappings() - before, 200u);
-  EXPECT_LT(depot::count().regions, 60u);
-  put(all);
-}
-
 TEST_F(Depot, TrimGivesBackOnlyWhatNobodyNeededSince) {
   const std::vector<stack> all = take(kSize, 64);
   for (const stack& s : all) touch(s);
@@ -207,77 +102,6 @@ TEST_F(Depot, TrimGivesBackOnlyWhatNobodyNeededSince) {
   const stack again = take_one(kSize);
   EXPECT_EQ(again.lo[again.bytes - 1], std::byte{0});
   EXPECT_TRUE(depot::is_guard(again.lo - 1));
-}
-
-void trim_under_mlockall() {
-  const rlimit all{RLIM_INFINITY, RLIM_INFINITY};
-  setrlimit(RLIMIT_MEMLOCK, &all);
-  const stack early = take_one(64 * 1024);
-  if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) _exit(42);
-  const std::vector<stack> later = take(kSize, 200);
-  if (later.size() != 200) _exit(1);
-  for (const stack& s : later)
-    if (resident(s) != 0) _exit(2);  // locked memory must not mean 50 MiB at once
-  if (depot::count().guards_by_mprotect != 0) _exit(3);
-  depot::put(&early, 1);
-  depot::trim();
-  if (depot::trim() != 1 || depot::count().cold != 0) _exit(4);  // its pages are locked
-  if (take_one(64 * 1024).id != early.id) _exit(5);
-  os::install_fault_handler([](void* a) noexcept { _exit(depot::is_guard(a) ? 0 : 6); });
-  *static_cast<volatile std::byte*>(later[150].lo - 1) = std::byte{1};
-}
-
-TEST_F(DepotDeathTest, LockedProcessStillGetsLazyGuardedStacks) {
-  if (kSanitized) GTEST_SKIP() << "locking all memory under sanitizers is not wise";
-  const auto fine = [](int status) {
-    return WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 42);
-  };
-  EXPECT_EXIT(trim_under_mlockall(), fine, "");
-}
-
-TEST_F(Depot, MprotectGuardsStopAtTheBudget) {
-  depot::force_mprotect_guards_for_test(true);
-  const std::size_t most = os::mapping_budget() / 2;
-  if (most > 100'000) GTEST_SKIP() << "vm.max_map_count is very large here";
-  testing::internal::CaptureStderr();
-  const std::vector<stack> all = take(depot::kMinStackSize, most + 100);
-  testing::internal::GetCapturedStderr();
-  EXPECT_EQ(all.size(), most);
-  EXPECT_EQ(depot::count().guards_by_mprotect, most);
-  stack s;
-  int error = 0;
-  EXPECT_EQ(depot::take(depot::kMinStackSize, &s, 1, &error), 0u);
-  EXPECT_EQ(error, ENOMEM);
-  depot::release_all();
-  EXPECT_EQ(depot::count().guards_by_mprotect, 0u);
-  EXPECT_TRUE(take_one(kSize));
-}
-
-void exhaust(__rlimit_resource resource) {
-  std::size_t all, skip, data;
-  std::ifstream("/proc/self/statm") >> all >> skip >> skip >> skip >> skip >> data;
-  const rlim_t bytes = (resource == RLIMIT_AS ? all : data) * os::page_size() + (200u << 20);
-  const rlimit limit{bytes, bytes};
-  if (setrlimit(resource, &limit) != 0) _exit(2);
-  std::size_t n = 0;
-  stack s;
-  int error = 0;
-  while (n < 10'000 && depot::take(kSize, &s, 1, &error) == 1) {
-    touch(s);
-    ++n;
-  }
-  if (n < 300 || n > 900) _exit(3);
-  if (error != ENOMEM) _exit(4);
-  depot::put(&s, 1);
-  if (depot::take(kSize, &s, 1, &error) != 1) _exit(5);  // what is free can still be had
-  depot::release_all();
-  _exit(depot::take(kSize, &s, 1, &error) == 1 ? 0 : 6);
-}
-
-TEST_F(DepotDeathTest, AddressSpaceRunsOutWithAnError) {
-  if (kSanitized) GTEST_SKIP() << "address space cannot be limited under sanitizers";
-  EXPECT_EXIT(exhaust(RLIMIT_AS), testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(exhaust(RLIMIT_DATA), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(Depot, PinnedRegionSurvivesRelease) {
