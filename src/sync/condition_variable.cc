@@ -17,7 +17,8 @@
 //        goroutine, must not change threads there: std::stop_callback's destructor goes
 //        by the thread's id, and blocks the thread until the callback has returned. So
 //        the callback is a guest wherever it runs: it neither parks nor yields.
-// Proof  tests/stress/sync_stress_test.cc, tests/stress/sync_timed_stress_test.cc
+// Proof  tests/model/condition_model.cc, condition_timed_model.cc; tests/stress/sync_stress_test.cc,
+//        sync_timed_stress_test.cc
 
 #include "os/os.h"
 #include "sync/mutex.h"
