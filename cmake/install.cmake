@@ -4,7 +4,7 @@
 include(CMakePackageConfigHelpers)
 
 set(vole_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vole)
-install(TARGETS vole EXPORT vole-targets
+install(TARGETS vole vole_preemptible EXPORT vole-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/vole
@@ -19,6 +19,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/vole-config-version.cmake
 install(FILES
   ${PROJECT_BINARY_DIR}/vole-config.cmake
   ${PROJECT_BINARY_DIR}/vole-config-version.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/vole-preemptible.cmake
   DESTINATION ${vole_package_dir})
 
 # A static library brings no list of what it needs, so its users are told always; of a

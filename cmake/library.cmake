@@ -33,3 +33,12 @@ target_link_libraries(vole PUBLIC Threads::Threads PRIVATE ${CMAKE_DL_LIBS})
 vole_own_code(vole)
 vole_sees_rooms(vole)
 vole_sanitize(vole)
+
+# What vole_preemptible() links to a target.
+include(${CMAKE_CURRENT_LIST_DIR}/vole-preemptible.cmake)
+add_library(vole_preemptible STATIC ${PROJECT_SOURCE_DIR}/src/preemptible/entry.cc)
+add_library(vole::preemptible ALIAS vole_preemptible)
+set_target_properties(vole_preemptible PROPERTIES
+  POSITION_INDEPENDENT_CODE ON EXPORT_NAME preemptible)
+target_link_libraries(vole_preemptible PUBLIC vole)
+vole_own_code(vole_preemptible)

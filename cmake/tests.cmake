@@ -98,6 +98,10 @@ foreach(label IN ITEMS api stress regress crash)
   endforeach()
 endforeach()
 
+# Built as a user's target would be; the shared headers were compiled without its option.
+set_target_properties(api_preemptible_test PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+vole_preemptible(api_preemptible_test)
+
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/crash/*_child.cc)
 foreach(source IN LISTS sources)
   get_filename_component(child ${source} NAME_WE)

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <vole/detail/checkpoint.h>
+
 #include "sched/boot.h"
 #include "sched/inspect.h"
 #include "sched/locked.h"
@@ -36,6 +38,12 @@ void lock_os_thread() noexcept { rt::lock_thread(); }
 void unlock_os_thread() noexcept { rt::unlock_thread(); }
 
 void checkpoint() noexcept { rt::checkpoint(); }
+
+namespace detail {
+
+void at_function_entry() noexcept { rt::entry_checkpoint(); }
+
+}  // namespace detail
 
 runtime_stats stats() noexcept {
   const rt::snapshot now = rt::take_snapshot();

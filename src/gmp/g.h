@@ -35,6 +35,7 @@ struct alignas(64) G : runnable {
   atomic<wait_reason> why{wait_reason::none};
   bool started : 1 = false;     // has a stack and a saved context
   bool exiting : 1 = false;     // exit_goroutine() is unwinding it
+  bool at_entry : 1 = false;    // in a checkpoint that the compiler put there
   std::uint32_t lock_depth = 0;   // nested lock_os_thread
   void* sp = nullptr;           // the saved context, when not running
   std::uintptr_t wake_value = 0;  // what park() returns; written by the waker

@@ -91,6 +91,10 @@ void remove_fault_handler() noexcept;  // puts back what was there, if it is sti
 // replaces it. False: refused. User context only.
 bool on_fork_child(void (*child)() noexcept) noexcept;
 
+// ── errno, of the calling thread ──
+int get_errno() noexcept;
+void set_errno(int value) noexcept;
+
 // ── environment ──
 const char* environment(const char* name) noexcept;  // nullptr: not set
 

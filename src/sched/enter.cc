@@ -29,6 +29,13 @@ bool restored(M& m) noexcept {
   return false;
 }
 
+// In user code, on the goroutine's own stack.
+bool may_yield_here(const M& m, const G& g) noexcept {
+  const auto* const here = static_cast<const std::byte*>(__builtin_frame_address(0));
+  return m.hot.in_rt.load(relaxed) == 0 && here >= g.stack.lo && here < g.stack.lo + g.stack.bytes &&
+         !lifecycle::is_guest();
+}
+
 }  // namespace
 
 void entered_twice() noexcept {
@@ -70,6 +77,21 @@ void regain() noexcept {
     set_status(*m->curg, g_status::evicted, g_status::running);
   }
   leave(m);
+}
+
+// Whatever is called from here may have been compiled with a checkpoint of its own: an inline
+// function of the standard library exists once in a program, and the linker takes any of its copies.
+void entry_checkpoint() noexcept {
+  const M* const m = arch::this_m();
+  G* const g = m != nullptr ? m->curg : nullptr;
+  if (g == nullptr || g->at_entry) return;
+  g->at_entry = true;
+  if (m->hot.attention.load(relaxed) != 0 && may_yield_here(*m, *g)) {
+    const int error = os::get_errno();  // the caller may be about to look
+    attend();
+    os::set_errno(error);
+  }
+  g->at_entry = false;
 }
 
 void attend() noexcept {

@@ -57,6 +57,8 @@ void refuse_forked_child() noexcept {
         "After fork call nothing but exec or _exit, or fork while no runtime runs");
 }
 
+bool is_guest() noexcept { return depth != 0; }
+
 bool is_zombie() noexcept {
   M* const m = this_m();
   if (m == nullptr) return false;

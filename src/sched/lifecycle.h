@@ -18,6 +18,7 @@ void wait_for_guests() noexcept;     // after set(stopping): until the last gues
 
 void watch_forks() noexcept;         // once per process
 void refuse_forked_child() noexcept;
+bool is_guest() noexcept;            // the calling thread is inside as a guest
 bool is_zombie() noexcept;           // the calling thread is an M that a dead runtime left
 
 }  // namespace vole::rt::lifecycle

@@ -40,6 +40,9 @@ inline void checkpoint() noexcept {
   const M* const m = arch::this_m();
   if (m != nullptr && m->hot.attention.load(relaxed) != 0) [[unlikely]] attend();
 }
+// A checkpoint that the compiler put there: passed over in signal handlers and in what runs inside
+// the runtime. errno goes with the goroutine.
+void entry_checkpoint() noexcept;
 inline bool on_goroutine() noexcept { return arch::this_m() != nullptr; }
 inline G* this_goroutine() noexcept {  // null on a plain thread
   const M* const m = arch::this_m();

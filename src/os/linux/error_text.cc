@@ -1,9 +1,14 @@
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 #include "os/os.h"
 
 namespace vole::os {
+
+[[gnu::noinline]] int get_errno() noexcept { return errno; }
+[[gnu::noinline]] void set_errno(int value) noexcept { errno = value; }
+
 namespace {
 
 constexpr int kNumbers = 1024;  // the kernel's own ones end at 530
