@@ -46,6 +46,8 @@ struct received {
 
 namespace detail {
 
+class clock_handle;  // a timer's side of its channel: vole/time.h
+
 // The handle all three classes are made of: a counted reference to a core.
 class chan_handle {
  public:
@@ -265,6 +267,10 @@ class recv_chan : public detail::chan_handle, public detail::receives<T, recv_ch
   template <class Null>
     requires std::same_as<Null, std::nullptr_t>
   recv_chan(Null) noexcept : chan_handle(nullptr) {}
+
+ private:
+  friend class detail::clock_handle;
+  explicit recv_chan(detail::chan_core* owned) noexcept : chan_handle(owned) {}
 };
 
 }  // namespace v0

@@ -1,9 +1,10 @@
-// Time: the clock, sleeping, and functions that are called later.
+// Time: the clock, sleeping, timers and tickers, and functions that are called later.
 #pragma once
 
 #include <chrono>
 #include <utility>
 
+#include <vole/chan.h>
 #include <vole/detail/deferred.h>
 #include <vole/detail/time.h>
 
@@ -17,6 +18,80 @@ inline time_point now() noexcept { return std::chrono::steady_clock::now(); }
 inline void sleep_until(time_point t) noexcept { detail::sleep_until_ns(detail::to_ns(t)); }
 inline void sleep_for(duration d) noexcept {
   if (d > duration::zero()) detail::sleep_until_ns(detail::deadline_after(d));
+}
+
+namespace detail {
+
+chan_core* make_clock(std::int64_t when, std::int64_t period);  // period 0: once
+bool stop_clock(chan_core* c) noexcept;
+bool reset_clock(chan_core* c, std::int64_t when, std::int64_t period) noexcept;
+std::int64_t checked_period(duration d);  // throws std::invalid_argument unless positive
+
+// What timer and ticker have in common.
+class clock_handle {
+ public:
+  clock_handle(clock_handle&&) noexcept = default;
+  clock_handle& operator=(clock_handle&& other) noexcept {
+    if (this == &other) return *this;
+    stop_clock(channel_.core());
+    channel_ = std::move(other.channel_);
+    return *this;
+  }
+  ~clock_handle() { stop_clock(channel_.core()); }
+
+  // The nil channel of one that was moved from.
+  recv_chan<time_point> channel() const noexcept { return channel_; }
+
+  // True: it was pending, or its value had not been received yet. Nothing is received from the
+  // channel from now on, not even what was on its way.
+  bool stop() noexcept { return stop_clock(channel_.core()); }
+
+  // A channel that holds its own timer.
+  static recv_chan<time_point> alone(std::int64_t when) {
+    return recv_chan<time_point>(make_clock(when, 0));
+  }
+
+ protected:
+  clock_handle(std::int64_t when, std::int64_t period) : channel_(make_clock(when, period)) {}
+  bool start(std::int64_t when, std::int64_t period) noexcept {
+    return reset_clock(channel_.core(), when, period);
+  }
+
+ private:
+  recv_chan<time_point> channel_;
+};
+
+}  // namespace detail
+
+// Sends the time on its channel, once, that much from now; at once if d is not positive. As Go's
+// since 1.23: to who receives, the channel is unbuffered (size and capacity are 0), and after stop
+// or reset no value of before is ever received. Any thread; starts the runtime if none runs, and
+// is forgotten when that ends, as if stopped. Destroying it stops it.
+class timer : public detail::clock_handle {
+ public:
+  explicit timer(duration d) : clock_handle(detail::deadline_after(d), 0) {}
+
+  // Once more, that much from now. The result is as stop()'s.
+  bool reset(duration d) noexcept { return start(detail::deadline_after(d), 0); }
+};
+
+// Sends the time on its channel again and again. Ticks that nobody receives in time, or that come
+// late (a busy machine, a suspended one), become one. The rest as timer. Throws
+// std::invalid_argument unless d is positive.
+class ticker : public detail::clock_handle {
+ public:
+  explicit ticker(duration d) : clock_handle(detail::deadline_after(d), detail::checked_period(d)) {}
+
+  // The next tick that much from now, and so on. The result is as stop()'s.
+  bool reset(duration d) {
+    const std::int64_t period = detail::checked_period(d);
+    return start(detail::deadline_after(d), period);
+  }
+};
+
+// timer(d).channel() without the timer, which ends when nobody holds the channel any more.
+[[nodiscard]] inline recv_chan<time_point> after(duration d) {
+  return detail::clock_handle::alone(detail::deadline_after(d));
 }
 
 namespace detail {

@@ -52,6 +52,7 @@ chan_core* chan_share(chan_core* c) noexcept {
 void chan_drop(chan_core* c) noexcept {
   if (c == nullptr || c->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   look_for_waiters(*c);
+  if (c->end != nullptr) return c->end(c);
   if (c->type.destroy != nullptr)
     for (std::size_t i = 0, n = c->count.load(relaxed); i < n; ++i) c->type.destroy(c->at(c->head + i));
   const std::align_val_t alignment = alignment_of(c->type);
@@ -60,10 +61,12 @@ void chan_drop(chan_core* c) noexcept {
 }
 
 std::size_t chan_size(const chan_core* c) noexcept {
-  return c == nullptr ? 0 : c->count.load(relaxed);
+  return c == nullptr || c->end != nullptr ? 0 : c->count.load(relaxed);
 }
 
-std::size_t chan_capacity(const chan_core* c) noexcept { return c == nullptr ? 0 : c->capacity; }
+std::size_t chan_capacity(const chan_core* c) noexcept {
+  return c == nullptr || c->end != nullptr ? 0 : c->capacity;
+}
 
 void unlink_sender(void* channel, waiter* w) noexcept {
   auto& c = *static_cast<chan_core*>(channel);

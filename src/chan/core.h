@@ -40,8 +40,10 @@ struct chan_waiters {
 
 class chan_core {
  public:
-  chan_core(const chan_type& t, std::size_t cap, std::byte* ring) noexcept
-      : type(t), capacity(cap), values(ring) {}
+  using end_fn = void (*)(chan_core*) noexcept;
+
+  chan_core(const chan_type& t, std::size_t cap, std::byte* ring, end_fn e = nullptr) noexcept
+      : type(t), capacity(cap), values(ring), end(e) {}
 
   base::lock<lock_rank::object> lock;
   bool closed = false;               // under lock, as all below
@@ -52,6 +54,9 @@ class chan_core {
   std::size_t head = 0;              // where the oldest value is
   chan_waiters receivers, senders;
   atomic<std::uint32_t> references{1};
+  // A timer's channel (time/clock_chan.h): called, in user context, by who lets go of it last. Its
+  // one place is no user's business: to size() and capacity() it is an unbuffered channel.
+  const end_fn end;
 
   void move(void* to, void* from) const noexcept {
     if (type.move != nullptr) return type.move(to, from);
@@ -124,6 +129,15 @@ inline step recv_locked(chan_core& c, void* room, waiter** w) noexcept {
 
 // close() for one who is inside already; m: its M, null for a guest. False: closed already.
 bool chan_close_inside(chan_core& c, M* m) noexcept;
+
+// try_send for one who is inside already. Bytes only: a type with a move would run user code. Not
+// step::wake: who was served has been woken.
+step chan_try_send_inside(chan_core& c, M* m, void* value) noexcept;
+
+// Throws away what is in the ring; bytes only. False: there was nothing. The lock is held.
+inline bool drain_ring_locked(chan_core& c) noexcept {
+  return c.count.exchange(0, relaxed) != 0;
+}
 
 // waiter::unlink for both queues.
 void unlink_sender(void* channel, waiter* w) noexcept;

@@ -179,6 +179,16 @@ bool chan_close_inside(chan_core& c, M* m) noexcept {
   return true;
 }
 
+step chan_try_send_inside(chan_core& c, M* m, void* value) noexcept {
+  c.lock.acquire();
+  waiter* other = nullptr;
+  const step s = send_locked(c, value, &other);
+  c.lock.release();
+  if (s != step::wake) return s;
+  rt::wake(m, other, told(other, true));
+  return step::done;
+}
+
 bool chan_send(chan_core* c, void* value) noexcept { return operate<sending>(c, value); }
 bool chan_recv(chan_core* c, void* room) noexcept { return operate<receiving>(c, room); }
 chan_status chan_try_send(chan_core* c, void* value) noexcept {

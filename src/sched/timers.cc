@@ -29,16 +29,23 @@ void see_to_it(M* m, std::int64_t when) noexcept {
   }
 }
 
+void added(M* m, shelf::added a, std::int64_t when) noexcept {
+  if (a == shelf::added::refused)
+    fatal("out of memory: no room for a timer. A higher memory limit would help");
+  if (a == shelf::added::in_front) see_to_it(m, when);
+}
+
 }  // namespace
 
 void add_timer(M* m, timer* t, std::int64_t when) noexcept {
   const std::uint32_t p = m != nullptr ? m->p->id : 0;
   // A bit that is set without need costs a look; it is cleared by nobody but who finds it so.
   if (!sched.timer_mask.test(p)) sched.timer_mask.set(p);
-  const shelf::added a = shelves[p].add(t, when);
-  if (a == shelf::added::refused)
-    fatal("out of memory: no room for a timer. A higher memory limit would help");
-  if (a == shelf::added::in_front) see_to_it(m, when);
+  added(m, shelves[p].add(t, when), when);
+}
+
+void add_timer_again(M* m, timer* t, std::int64_t when) noexcept {
+  added(m, shelf::add_again(t, when), when);
 }
 
 bool stop_timer(timer* t) noexcept { return shelf::stop(t, &os::yield_thread); }

@@ -29,6 +29,9 @@ namespace vole::rt {
 // memory.
 void add_timer(M* m, timer* t, std::int64_t when) noexcept;
 
+// Once more, from its own fire function, by the M that fires it.
+void add_timer_again(M* m, timer* t, std::int64_t when) noexcept;
+
 // True: it will not fire. False: it has fired or was never added; in either case nobody uses the
 // record any more (waits, briefly, if it is being fired right now).
 bool stop_timer(timer* t) noexcept;

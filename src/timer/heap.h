@@ -32,7 +32,7 @@ struct timer {
   std::size_t place = kNowhere;     // index in the heap
   atomic<shelf*> home{nullptr};     // the shelf it stands on, or stood on last; under its lock
   // Runs when due, off the heap, with no lock held; must not block. m: the M that fires, which
-  // has a P. The record may end its life here, or be added again.
+  // has a P. The record may end its life here, or be added again (add_timer_again).
   void (*fire)(timer* t, M* m) noexcept = nullptr;
   void* arg = nullptr;
   // The runtime has ended and the timer will never fire; null: nobody needs to know. `arg` is lost.

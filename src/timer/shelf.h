@@ -6,6 +6,8 @@
 // Law    a timer is touched by nobody else after stop has returned, or after its fire
 //        function has run. `firing` is the one whose function runs: stop waits for it, so it
 //        must not be called under a lock that the function takes.
+// Law    a fire function that adds its timer again does so with add_again, on the same shelf:
+//        `home` of a timer changes only while nobody can stop it, or under both guards (adopt).
 // Law    one thread at a time fires from a shelf (begin_firing). Who comes while it does goes
 //        on without: `first` still says that something is due.
 // Note   shelves are static: a timer that has fired keeps its `home`, which must be a shelf
@@ -41,6 +43,12 @@ class alignas(64) shelf {
     if (when >= first_.load(relaxed)) return added::behind;
     first_.store(when, seq_cst);
     return added::in_front;
+  }
+
+  // From t's own fire function, on the shelf that fires it: wherever else, a stop that comes now
+  // would look for it here and find its place in another heap.
+  static added add_again(timer* t, std::int64_t when) noexcept {
+    return t->home.load(relaxed)->add(t, when);
   }
 
   // True: it will not fire.
