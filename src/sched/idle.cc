@@ -5,6 +5,7 @@
 #include "sched/env.h"
 #include "sched/netpoll.h"
 #include "sched/state.h"
+#include "sched/sysmon.h"
 #include "sched/thread.h"
 #include "sched/timers.h"
 
@@ -22,6 +23,8 @@ woken_list wait_in_poller(M& m) noexcept {
     timeout = until - os::now_ns();
     if (timeout < 0) timeout = 0;
   }
+  // The break that ends the runtime may have been taken by who was here before us.
+  if (sched.ending.load(seq_cst)) timeout = 0;
   if (until != kNoTimer || poll::open_count() != 0) poll::wait(timeout, done);
   m.polling.store(false, seq_cst);  // before the waiters' status changes: see deadlock.cc
   const std::int64_t now = os::now_ns();
@@ -66,6 +69,7 @@ bool rest_g0(M& m) noexcept {
     const woken_list list = wait_in_poller(m);
     if (list.count == 0 && first_of_all_timers() > os::now_ns()) continue;  // told to look again
     if (take_p(m, list)) return true;
+    sysmon::wake_by(os::now_ns());  // every P is busy, with a timer due: it calls one
     return stop_m(m);
   }
 }
@@ -76,8 +80,9 @@ bool must_keep_polling_locked() noexcept {
 }
 
 void tell_poller() noexcept {
+  if (sched.last_poll.load(seq_cst) != 0) return;
   const std::int64_t until = sched.poll_until.load(seq_cst);
-  if (until != 0 && first_of_all_timers() < until) poll::interrupt();
+  if (until == 0 || first_of_all_timers() < until) poll::interrupt();
 }
 
 }  // namespace vole::rt

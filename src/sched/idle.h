@@ -30,7 +30,8 @@ bool worth_polling() noexcept;
 // poller [22]?
 bool must_keep_polling_locked() noexcept;
 
-// After going idle: has the poller's M a later deadline than the first timer? Then it is told.
+// Has the poller's M a later deadline than the first timer, or has it not said yet which one? Then
+// it is told. (Timers that moved from one P to another while it read them are in none: resize.)
 void tell_poller() noexcept;
 
 }  // namespace vole::rt

@@ -3,6 +3,7 @@
 #include "os/os.h"
 #include "sched/deadlock.h"
 #include "sched/env.h"
+#include "sched/idle.h"
 #include "sched/netpoll.h"
 #include "sched/slices.h"
 #include "sched/state.h"
@@ -59,12 +60,10 @@ bool pay_owed(P& p, sighting& last) noexcept {
 }
 
 // A timer that is due and that nobody has fired: its P is busy. With an idle P beside, a thief
-// will (the poller's M does by itself, unless there is none); else the P's own M must.
+// will: the poller's M, or one that is woken; else the P's own M must.
 void serve_timers(P& p, std::int64_t now) noexcept {
-  if (sched.idle_p_count.load(relaxed) != 0) {
-    if (sched.last_poll.load(seq_cst) != 0) submit();
-    return;
-  }
+  if (sched.idle_p_count.load(relaxed) != 0)
+    return sched.last_poll.load(seq_cst) != 0 ? submit() : tell_poller();
   M* const m = p.m.load(seq_cst);
   if (m != nullptr && first_timer(p.id) <= now) m->hot.attention.store(1, seq_cst);
 }

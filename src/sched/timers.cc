@@ -22,11 +22,12 @@ void see_to_it(M* m, std::int64_t when) noexcept {
   if (sched.last_poll.load(seq_cst) == 0) {  // somebody waits in the poller
     const std::int64_t until = sched.poll_until.load(seq_cst);
     if (until == 0 || until > when) poll::interrupt();
-  } else if (m == nullptr) {
-    submit();  // whoever comes and finds nothing becomes the one that waits
-  } else {
-    sysmon::wake_by(when);  // we hold a P, and will be the one when it has nothing to do
+    return;
   }
+  // A guest calls somebody: who comes and finds nothing becomes the one that waits. Who holds a P
+  // will be that one himself when it has nothing to do. While all Ps are busy, sysmon looks.
+  if (m == nullptr) submit();
+  sysmon::wake_by(when);
 }
 
 void added(M* m, shelf::added a, std::int64_t when) noexcept {

@@ -7,7 +7,8 @@
 //        moves, and a dead slot keeps its rank without one.
 // Note   stopping is lazy and yet final: the slot dies, in O(1), and the timer, which may lie
 //        on the stack of a goroutine that waits no longer, is free at once. Dead slots are
-//        dropped when they come to the top, or all of them when they are a quarter.
+//        dropped when they come to the top, or all of them when a stop makes them more than a
+//        quarter. (Firing may then leave them the greater part, of a heap that was larger.)
 //        Memory: pages straight from the kernel, doubled as it grows.
 #pragma once
 
@@ -102,7 +103,7 @@ class timer_heap {
       }
       if (i > 0 && slots_[(i - 1) / kWays].when > slots_[i].when) return false;
     }
-    return dead == dead_ && dead <= size_ / 4 && (size_ == 0 || slots_[0].t != nullptr);
+    return dead == dead_ && (size_ == 0 || slots_[0].t != nullptr);
   }
 
  private:

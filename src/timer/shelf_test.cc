@@ -1,0 +1,197 @@
+// A shelf: what its hint says, and stop against fire, from other threads and from the function.
+//
+// Note   the firing loop is that of sched/timers.cc without a scheduler around it.
+
+#include "timer/shelf.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace vole::rt {
+namespace {
+
+void rest() noexcept { std::this_thread::yield(); }
+
+std::size_t fire_all(shelf& s, std::int64_t now) {
+  if (s.first() > now || !s.begin_firing()) return 0;
+  std::size_t n = 0;
+  while (timer* const t = s.take_due(now)) {
+    ++n;
+    t->fire(t, nullptr);
+    s.fired();
+  }
+  s.end_firing();
+  return n;
+}
+
+void nothing(timer*, M*) noexcept {}
+
+TEST(Shelf, FirstFollowsWhatIsAddedStoppedAndFired) {
+  shelf s;
+  timer a, b;
+  a.fire = b.fire = &nothing;
+  EXPECT_EQ(s.first(), kNoTimer);
+  EXPECT_EQ(s.add(&b, 20), shelf::added::in_front);
+  EXPECT_EQ(s.add(&a, 10), shelf::added::in_front);
+  EXPECT_EQ(s.first(), 10);
+  EXPECT_TRUE(shelf::stop(&a, &rest));
+  EXPECT_EQ(s.first(), 20);
+  EXPECT_FALSE(shelf::stop(&a, &rest)) << "stopped already";
+  EXPECT_EQ(s.add(&a, 30), shelf::added::behind);
+  EXPECT_EQ(s.pending(), 2u);
+  EXPECT_EQ(fire_all(s, 25), 1u);
+  EXPECT_FALSE(shelf::stop(&b, &rest)) << "fired";
+  EXPECT_EQ(s.first(), 30);
+  EXPECT_EQ(fire_all(s, 30), 1u);
+  EXPECT_EQ(s.first(), kNoTimer);
+  s.clear([](timer*) { ADD_FAILURE(); });
+}
+
+TEST(Shelf, NeverIsPendingAndNotWaitedFor) {
+  shelf s;
+  timer never;
+  EXPECT_EQ(s.add(&never, kNoTimer), shelf::added::behind);
+  EXPECT_EQ(s.first(), kNoTimer);
+  EXPECT_EQ(s.pending(), 1u);
+  EXPECT_TRUE(shelf::stop(&never, &rest));
+  EXPECT_EQ(s.pending(), 0u);
+  s.clear([](timer*) {});
+}
+
+TEST(Shelf, OneThatWasNeverAddedIsNotPending) {
+  timer t;
+  EXPECT_FALSE(shelf::stop(&t, &rest));
+}
+
+TEST(Shelf, OnlyOneFires) {
+  shelf s;
+  ASSERT_TRUE(s.begin_firing());
+  EXPECT_FALSE(s.begin_firing());
+  s.end_firing();
+  EXPECT_TRUE(s.begin_firing());
+  s.end_firing();
+}
+
+TEST(Shelf, AFunctionMayAddItsTimerAgain) {
+  shelf s;
+  timer t;
+  t.fire = [](timer* self, M*) noexcept { shelf::add_again(self, self->when + 10); };
+  s.add(&t, 10);
+  EXPECT_EQ(fire_all(s, 15), 1u);
+  EXPECT_EQ(s.first(), 20);
+  EXPECT_EQ(fire_all(s, 49), 3u) << "20, 30, 40";
+  EXPECT_TRUE(shelf::stop(&t, &rest));
+  s.clear([](timer*) {});
+}
+
+TEST(Shelf, AnHeirTakesOver) {  // [33]
+  shelf dead, heir;
+  std::vector<timer> timers(500);
+  for (std::size_t i = 0; i < timers.size(); ++i) {
+    timers[i].fire = &nothing;
+    (i % 2 == 0 ? dead : heir).add(&timers[i], static_cast<std::int64_t>(1000 - i));
+  }
+  ASSERT_TRUE(shelf::stop(&timers[100], &rest));
+  ASSERT_TRUE(heir.adopt(dead));
+  EXPECT_EQ(dead.first(), kNoTimer);
+  EXPECT_EQ(dead.pending(), 0u);
+  EXPECT_EQ(heir.first(), 501);
+  EXPECT_TRUE(shelf::stop(&timers[200], &rest)) << "found on its new shelf";
+  EXPECT_EQ(fire_all(heir, 2000), 498u);
+  heir.clear([](timer*) {});
+  dead.clear([](timer*) {});
+}
+
+TEST(Shelf, AfterTheEndATimerStartsOnAnyShelf) {
+  shelf one, other;
+  timer t;
+  one.add(&t, 5);
+  std::size_t shown = 0;
+  one.clear([&](timer*) { ++shown; });
+  EXPECT_EQ(shown, 1u);
+  EXPECT_EQ(one.first(), kNoTimer);
+  EXPECT_FALSE(shelf::stop(&t, &rest));
+  EXPECT_EQ(other.add(&t, 6), shelf::added::in_front);
+  EXPECT_TRUE(shelf::stop(&t, &rest));
+  other.clear([](timer*) {});
+}
+
+// Three shelves, each fired by a thread of its own and by a thief; owners start and stop timers on
+// any shelf. After stop has returned the record is its owner's alone: the count in it is no atomic,
+// and a sanitizer watches.
+struct counted : timer {
+  std::uint64_t fired = 0;   // by the function; by the owner while not pending
+  std::int64_t again = 0;    // > 0: it adds itself again
+};
+
+void count(timer* t, M*) noexcept {
+  auto* const c = static_cast<counted*>(t);
+  ++c->fired;
+  if (c->again > 0) shelf::add_again(t, t->when + c->again);
+}
+
+constexpr std::size_t kShelves = 3;
+
+std::int64_t clock_now() {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+void own_timers(shelf* shelves, std::uint64_t seed, const std::atomic<bool>& over) {
+  std::mt19937_64 random(seed);
+  std::vector<counted> mine(8);
+  std::vector<std::uint64_t> pending(mine.size(), 0);  // starts that were neither stopped nor fired
+  for (counted& c : mine) c.fire = &count;
+  const auto stop = [&](std::size_t i) {
+    counted& c = mine[i];
+    const bool was_pending = shelf::stop(&c, &rest);
+    if (c.again == 0) {
+      EXPECT_EQ(c.fired + (was_pending ? 1u : 0u), pending[i]) << "fired or stopped: once";
+    } else {
+      EXPECT_EQ(was_pending, pending[i] != 0) << "one that adds itself again is always pending";
+    }
+    c.fired = pending[i] = 0;
+  };
+  while (!over.load()) {
+    const std::size_t i = random() % mine.size();
+    stop(i);
+    mine[i].again = random() % 2 == 0 ? static_cast<std::int64_t>(1 + random() % 3000) : 0;
+    pending[i] = 1;
+    shelves[random() % kShelves].add(&mine[i],
+                                     clock_now() + static_cast<std::int64_t>(random() % 20'000));
+    if (random() % 4 == 0) rest();
+  }
+  for (std::size_t i = 0; i < mine.size(); ++i) stop(i);
+}
+
+TEST(Shelf, StopAgainstFire) {
+  const std::uint64_t seed = std::random_device{}();
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  static shelf shelves[kShelves];
+  std::atomic<bool> over{false}, idle{false};
+  std::vector<std::thread> owners, firing;
+  for (std::uint64_t i = 0; i < 2; ++i)
+    owners.emplace_back([&, i] { own_timers(shelves, seed + i, over); });
+  for (int i = 0; i < 2; ++i)
+    firing.emplace_back([&] {
+      while (!idle.load())
+        for (shelf& s : shelves) fire_all(s, clock_now());
+    });
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  over = true;
+  for (std::thread& t : owners) t.join();
+  idle = true;
+  for (std::thread& t : firing) t.join();
+  for (shelf& s : shelves) {
+    EXPECT_EQ(s.pending(), 0u);
+    s.clear([](timer*) { ADD_FAILURE(); });
+  }
+}
+
+}  // namespace
+}  // namespace vole::rt
