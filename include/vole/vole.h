@@ -9,6 +9,7 @@
 #include <vole/group.h>
 #include <vole/runtime.h>
 #include <vole/select.h>
+#include <vole/signal.h>
 #include <vole/sync.h>
 #include <vole/time.h>
 #include <vole/version.h>

@@ -8,6 +8,7 @@
 namespace vole::base {
 
 enum class lock_rank : std::uint8_t {
+  signals = 5,     // who wants to hear of which signals
   lifecycle = 10,  // starting and stopping the runtime
   world = 20,      // one stop-the-world at a time
   object = 30,     // a waitable object: wait_group, later channels and mutexes

@@ -86,7 +86,18 @@ using fault_hook = void (*)(void* address) noexcept;
 bool install_fault_handler(fault_hook hook) noexcept;
 void remove_fault_handler() noexcept;  // puts back what was there, if it is still ours
 
+// Signals that the program wants to hear of. From hear_ to unhear_ each that comes is counted and
+// rings the bell; unhear_ puts back what was there before. One thread at a time.
+inline constexpr int kMostSignals = 64;
+int hear_signal(int number) noexcept;  // 0 or errno
+void unhear_signal(int number) noexcept;
+std::uint32_t take_signals(int number) noexcept;  // how many came since it was last asked
+std::uint32_t signal_bell() noexcept;
+void sleep_until_rung(std::uint32_t seen) noexcept;  // since `seen` was read; may return early
+void ring_for_signals() noexcept;  // signal-safe
+
 // ── fork ──
+std::uint64_t process_id() noexcept;
 // `child` runs in the child of every later fork(). Registered once per process; a later call
 // replaces it. False: refused. User context only.
 bool on_fork_child(void (*child)() noexcept) noexcept;

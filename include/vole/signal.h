@@ -1,0 +1,58 @@
+// Signals as values: Go's signal.Notify.
+#pragma once
+
+#include <csignal>
+#include <initializer_list>
+#include <span>
+#include <utility>
+
+#include <vole/chan.h>
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+class signal_listener;
+signal_listener* listen_to_signals(send_chan<int> to, std::span<const int> signals);
+void end_listening(signal_listener* l) noexcept;
+}  // namespace detail
+
+// What signal_notify gives back. Movable. Destroying it ends the registration.
+class registration {
+ public:
+  registration() noexcept = default;
+  explicit registration(detail::signal_listener* owned) noexcept : listener_(owned) {}
+  registration(registration&& other) noexcept : listener_(std::exchange(other.listener_, nullptr)) {}
+  registration& operator=(registration&& other) noexcept {
+    if (this == &other) return *this;
+    stop();
+    listener_ = std::exchange(other.listener_, nullptr);
+    return *this;
+  }
+  ~registration() { stop(); }
+
+  // Nothing is sent after it has returned. With the last registration of a signal, the handler or
+  // the action that it had before is back.
+  void stop() noexcept {
+    if (listener_ != nullptr) detail::end_listening(std::exchange(listener_, nullptr));
+  }
+
+ private:
+  detail::signal_listener* listener_ = nullptr;
+};
+
+// Each of these signals that the process gets from now on is sent to the channel, by try_send: what
+// the channel has no room for is lost to it, so give it a capacity, of 1 at least. They do nothing
+// else meanwhile: SIGINT does not end the program. Several registrations of a signal all get it.
+// Any thread; no runtime is needed. Throws std::invalid_argument if a signal cannot be caught
+// (SIGKILL, SIGSTOP), is a fault of the thread it comes to (SIGSEGV, SIGFPE, ...), or is none, if
+// there are none, and for the nil channel; std::system_error if the system refuses.
+[[nodiscard]] inline registration signal_notify(send_chan<int> to, std::span<const int> signals) {
+  return registration(detail::listen_to_signals(std::move(to), signals));
+}
+[[nodiscard]] inline registration signal_notify(send_chan<int> to,
+                                                std::initializer_list<int> signals) {
+  return signal_notify(std::move(to), std::span<const int>(signals.begin(), signals.size()));
+}
+
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,189 @@
+// include/vole/signal.h: who wants to hear of which signals, and the thread that tells them.
+//
+//     signal handler          the teller, a plain thread        registration
+//     counts, rings           reads the bell                    linked, then handler installed,
+//                             comes in as a guest, locks        all under the lock
+//                             takes the counts, sends each
+//                             unlocks, leaves
+//                             sleeps if the bell has not rung
+//
+// Who    any thread, in user context.
+// Law    what comes after listen_to_signals has returned is counted, and is sent to whoever is
+//        linked when the teller takes the count. What comes after a signal's last registration
+//        has ended is its former handler's.
+// Law    the lock is taken in user context, perhaps on a goroutine: who holds it does not enter
+//        the runtime. The teller does, for the channels, and so goes in first: it must not wait
+//        for a runtime that ends while it holds what that runtime's threads may wait for.
+// Note   the teller lives while there is a registration. It is a thread of the process that may
+//        send at any time, and counts as such: no deadlock is reported meanwhile.
+//        Rejected: a goroutine that waits in the poller. It would end with every runtime and be
+//        missing between two; it would be counted and dumped among the program's own; and a
+//        plain thread that has no runtime would hear nothing.
+// Note   a forked child has no teller. Ending a registration there leaves everything as it is.
+// Proof  tests/api/signal_test.cc, tests/crash/signal_test.cc
+
+#include <vole/signal.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "base/lock.h"
+#include "os/os.h"
+#include "sched/park.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+using namespace base;
+
+class signal_listener {
+ public:
+  explicit signal_listener(send_chan<int> c) noexcept : to(std::move(c)) {}
+  const send_chan<int> to;
+  std::uint64_t wanted = 0;  // bit n - 1: signal n
+  signal_listener* next = nullptr;
+  signal_listener* prev = nullptr;
+};
+
+namespace {
+
+struct office {
+  base::lock<lock_rank::signals> lock;
+  signal_listener* first = nullptr;               // under lock, as all below
+  std::uint32_t users[os::kMostSignals + 1] = {};
+  std::uintptr_t teller = 0;                      // the number of the one that works; 0: none
+  std::uintptr_t last_teller = 0;
+  os::thread thread;                              // the teller's
+  atomic<std::uint64_t> process{0};               // whose all this is
+};
+constinit office desk;
+
+template <class F>
+void each_signal(std::uint64_t set, F f) noexcept {
+  for (int n = 1; n <= os::kMostSignals; ++n)
+    if ((set >> (n - 1) & 1) != 0) f(n);
+}
+
+void tell_locked(int number) noexcept {
+  for (std::uint32_t n = os::take_signals(number); n > 0; --n)
+    for (signal_listener* l = desk.first; l != nullptr; l = l->next)
+      if ((l->wanted >> (number - 1) & 1) != 0) l->to.try_send(number);
+}
+
+// False: this teller's time is over.
+bool tell(std::uintptr_t self) noexcept {
+  rt::guest_enter();
+  desk.lock.acquire();
+  const bool on_duty = desk.teller == self;
+  if (on_duty) each_signal(~std::uint64_t{0}, &tell_locked);
+  desk.lock.release();
+  rt::guest_leave();
+  return on_duty;
+}
+
+void teller_main(void* number) noexcept {
+  for (;;) {
+    const std::uint32_t bell = os::signal_bell();
+    if (!tell(reinterpret_cast<std::uintptr_t>(number))) return;
+    os::sleep_until_rung(bell);
+  }
+}
+
+int start_teller_locked() noexcept {
+  if (desk.teller != 0) return 0;
+  os::thread_spec spec;
+  spec.main = &teller_main;
+  spec.arg = reinterpret_cast<void*>(++desk.last_teller);
+  spec.name = "vole-signals";
+  spec.block_signals = true;
+  const int error = os::create_thread(&desk.thread, spec);
+  if (error == 0) desk.teller = desk.last_teller;
+  return error;
+}
+
+// The handlers of those that nobody else wants; stops the teller if nobody wants anything. True:
+// then `thread` is to be joined.
+bool end_locked(signal_listener& l, os::thread& thread) noexcept {
+  (l.prev != nullptr ? l.prev->next : desk.first) = l.next;
+  if (l.next != nullptr) l.next->prev = l.prev;
+  each_signal(l.wanted, [](int n) noexcept {
+    if (--desk.users[n] == 0) os::unhear_signal(n);
+  });
+  if (desk.first != nullptr || desk.teller == 0) return false;
+  desk.teller = 0;
+  thread = desk.thread;
+  return true;
+}
+
+void end(signal_listener& l) noexcept {
+  os::thread thread;
+  desk.lock.acquire();
+  const bool was_last = end_locked(l, thread);
+  desk.lock.release();
+  if (!was_last) return;
+  os::ring_for_signals();
+  os::join_thread(thread);
+}
+
+// 0 or errno; then `refused` says which signal it was about, 0: the teller.
+int begin_locked(signal_listener& l, std::uint64_t wanted, int& refused) noexcept {
+  desk.process.store(os::process_id(), relaxed);
+  l.next = desk.first;
+  if (l.next != nullptr) l.next->prev = &l;
+  desk.first = &l;
+  int error = start_teller_locked();
+  each_signal(wanted, [&](int n) noexcept {
+    if (error == 0 && desk.users[n] == 0 && (error = os::hear_signal(n)) != 0) refused = n;
+    if (error != 0) return;
+    ++desk.users[n];
+    l.wanted |= std::uint64_t{1} << (n - 1);
+  });
+  return error;
+}
+
+[[noreturn]] void refuse(int number, const char* why) {
+  throw std::invalid_argument("vole::signal_notify: signal " + std::to_string(number) + " " + why);
+}
+
+std::uint64_t checked(std::span<const int> signals) {
+  if (signals.empty()) throw std::invalid_argument("vole::signal_notify: no signals are named");
+  std::uint64_t set = 0;
+  for (const int n : signals) {
+    if (n < 1 || n > os::kMostSignals) refuse(n, "does not exist");
+    for (const int never : {SIGKILL, SIGSTOP})
+      if (n == never) refuse(n, "cannot be caught by anybody");
+    for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS})
+      if (n == fault) refuse(n, "is a fault of the thread that gets it, which cannot go on");
+    set |= std::uint64_t{1} << (n - 1);
+  }
+  return set;
+}
+
+}  // namespace
+
+signal_listener* listen_to_signals(send_chan<int> to, std::span<const int> signals) {
+  if (to == nullptr) throw std::invalid_argument("vole::signal_notify: the nil channel");
+  const std::uint64_t wanted = checked(signals);
+  auto listener = std::make_unique<signal_listener>(std::move(to));
+  int refused = 0;
+  desk.lock.acquire();
+  const int error = begin_locked(*listener, wanted, refused);
+  desk.lock.release();
+  if (error == 0) return listener.release();
+  end(*listener);
+  if (refused != 0) refuse(refused, "is refused by the system");
+  throw std::system_error(error, std::generic_category(), "vole::signal_notify: no thread for it");
+}
+
+void end_listening(signal_listener* l) noexcept {
+  if (os::process_id() != desk.process.load(relaxed)) return;  // a forked child
+  end(*l);
+  delete l;
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

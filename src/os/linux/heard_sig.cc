@@ -1,0 +1,72 @@
+// Signals that the program wants to hear of: counted by a handler, taken by a thread.
+//
+// Who    hear, unhear: one thread at a time, in user context (api/signal.cc). take: likewise.
+//        The handler: any thread, at any instruction.
+// Law    the handler counts, then rings; who waits reads the bell, then takes the counts, then
+//        sleeps if the bell has not rung since. So no count is left lying.
+// Note   while it runs all other signals wait: it never nests, however many come, and the
+//        alternate stack is deep enough. Calls that it interrupts are restarted.
+//        If somebody has put a handler over ours, unhear leaves theirs alone.
+#include <cerrno>
+#include <csignal>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "os/os.h"
+
+namespace vole::os {
+namespace {
+
+constinit base::atomic<std::uint32_t> counts[kMostSignals + 1]{};
+constinit base::atomic<std::uint32_t> bell{0};  // futex word
+constinit struct sigaction before[kMostSignals + 1]{};
+
+extern "C" void vole_on_signal(int number) {
+  const int saved = errno;
+  counts[number].fetch_add(1, base::seq_cst);
+  ring_for_signals();
+  errno = saved;
+}
+
+bool is_ours(const struct sigaction& a) noexcept {
+  return (a.sa_flags & SA_SIGINFO) == 0 && a.sa_handler == vole_on_signal;
+}
+
+}  // namespace
+
+int hear_signal(int number) noexcept {
+  struct sigaction ours {};
+  ours.sa_handler = vole_on_signal;
+  ours.sa_flags = SA_RESTART | SA_ONSTACK;
+  sigfillset(&ours.sa_mask);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS})
+    sigdelset(&ours.sa_mask, fault);
+  counts[number].store(0, base::seq_cst);  // what came for those who listened before
+  struct sigaction now {};
+  if (sigaction(number, &ours, &now) != 0) return errno;
+  if (!is_ours(now)) before[number] = now;
+  return 0;
+}
+
+void unhear_signal(int number) noexcept {
+  struct sigaction now {};
+  if (sigaction(number, nullptr, &now) == 0 && is_ours(now))
+    sigaction(number, &before[number], nullptr);
+}
+
+std::uint32_t take_signals(int number) noexcept {
+  return counts[number].exchange(0, base::seq_cst);
+}
+
+std::uint32_t signal_bell() noexcept { return bell.load(base::seq_cst); }
+
+void sleep_until_rung(std::uint32_t seen) noexcept { base::futex_wait(&bell, seen); }
+
+void ring_for_signals() noexcept {
+  bell.fetch_add(1, base::seq_cst);
+  base::futex_wake(&bell, 1 << 30);
+}
+
+std::uint64_t process_id() noexcept { return static_cast<std::uint64_t>(getpid()); }
+
+}  // namespace vole::os
