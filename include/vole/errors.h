@@ -11,6 +11,8 @@ enum class errc {
   deadline_exceeded,  // == std::errc::timed_out
   canceled,           // == std::errc::operation_canceled
   goroutine_exited,   // the goroutine called exit_goroutine() and has no result
+  no_such_host,       // a name that nobody knows
+  lookup_failed,      // the name could not be looked up; later perhaps
 };
 
 const std::error_category& error_category() noexcept;

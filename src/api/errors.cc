@@ -17,6 +17,8 @@ class category final : public std::error_category {
       case errc::deadline_exceeded: return "deadline exceeded";
       case errc::canceled: return "canceled: the runtime stopped or the context was cancelled";
       case errc::goroutine_exited: return "the goroutine called exit_goroutine()";
+      case errc::no_such_host: return "no such host";
+      case errc::lookup_failed: return "temporary failure in name resolution";
     }
     return "unknown error";
   }

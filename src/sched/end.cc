@@ -4,6 +4,7 @@
 #include "os/os.h"
 #include "poll/poll.h"
 #include "sched/midwife.h"
+#include "sched/park.h"
 #include "sched/state.h"
 #include "sched/timers.h"
 #include "sched/world.h"
@@ -62,6 +63,16 @@ void unlink_waiters() noexcept {
       if (!is_alive(g) || (status_of(*g) == g_status::waiting) != waiting) return;
       if (g->wait.object != nullptr) g->wait.unlink(g->wait.object, &g->wait);
     });
+}
+
+// Plain threads that sleep in the poller: nobody polls any more, so they wake up and try again; who
+// then still has to wait starts the next runtime.
+void wake_polling_guests() noexcept {
+  poll::for_each_wait(
+      [](poll::descriptor& d, poll::way w, void*) noexcept {
+        if (waiter* const guest = poll::unblock(d, w, false)) wake(nullptr, guest);
+      },
+      nullptr);
 }
 
 constinit atomic<std::uint32_t> farewells{0};  // futex word
@@ -167,6 +178,7 @@ leaving_threads end_everything(void (*on_stopped)() noexcept) noexcept {
   settle_threads();
   midwife::stop();
   unlink_waiters();
+  wake_polling_guests();
   forget_timers();
   const leaving_threads list = end_threads();
   on_stopped();

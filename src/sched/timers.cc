@@ -16,6 +16,7 @@ using namespace base;
 namespace {
 
 constinit shelf shelves[kMaxProcs];
+constinit atomic<std::uint32_t> generation{1};
 
 // I9. A timer that comes first on its shelf has been added.
 void see_to_it(M* m, std::int64_t when) noexcept {
@@ -92,7 +93,10 @@ std::size_t pending_timers() noexcept {
   return n;
 }
 
+std::uint32_t timer_generation() noexcept { return generation.load(relaxed); }
+
 void forget_timers() noexcept {
+  generation.fetch_add(1, relaxed);
   timer* told = nullptr;  // those who want to know, through `arg`
   for (shelf& s : shelves)
     s.clear([&told](timer* t) {

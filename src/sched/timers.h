@@ -46,6 +46,7 @@ bool fire_due_timers(M& m, std::uint32_t p, std::int64_t now) noexcept;
 
 void adopt_timers(std::uint32_t dead, std::uint32_t heir) noexcept;  // [33]: the world is stopped
 std::size_t pending_timers() noexcept;  // one that is being fired included
+std::uint32_t timer_generation() noexcept;  // another one in each runtime; for who is inside
 void forget_timers() noexcept;  // the runtime ends: nobody is inside, sysmon has stopped
 
 }  // namespace vole::rt

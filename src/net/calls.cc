@@ -1,0 +1,166 @@
+#include "net/calls.h"
+
+#include <fcntl.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace calls {
+namespace {
+
+template <class Call>
+result again_if_interrupted(Call call) noexcept {
+  for (;;) {
+    const auto n = call();
+    if (n >= 0) return {n, 0};
+    if (errno != EINTR) return {0, errno};
+  }
+}
+
+// SIGPIPE is blocked for this thread; one of our own making is taken back. One that was pending
+// before is somebody else's and stays.
+template <class Call>
+result without_sigpipe(Call call) noexcept {
+  sigset_t pipe, before, pending;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigpending(&pending);
+  if (sigismember(&pending, SIGPIPE) != 0) return again_if_interrupted(call);
+  sigprocmask(SIG_BLOCK, &pipe, &before);
+  const result r = again_if_interrupted(call);
+  if (r.error == EPIPE) {
+    const timespec at_once{};
+    while (sigtimedwait(&pipe, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return r;
+}
+
+result of(int value) noexcept { return value >= 0 ? result{value, 0} : result{0, errno}; }
+
+}  // namespace
+
+result read(int fd, void* to, std::size_t n) noexcept {
+  return again_if_interrupted([=] { return ::read(fd, to, n); });
+}
+result write(int fd, const iovec* parts, int count) noexcept {
+  return without_sigpipe([=] { return ::writev(fd, parts, count); });
+}
+result send(int fd, const void* from, std::size_t n) noexcept {
+  return again_if_interrupted([=] { return ::send(fd, from, n, MSG_NOSIGNAL); });
+}
+result send_parts(int fd, const iovec* parts, int count) noexcept {
+  msghdr m{};
+  m.msg_iov = const_cast<iovec*>(parts);
+  m.msg_iovlen = static_cast<std::size_t>(count);
+  return again_if_interrupted([&] { return ::sendmsg(fd, &m, MSG_NOSIGNAL); });
+}
+result send_file(int to, int from, std::int64_t* offset, std::size_t n) noexcept {
+  static_assert(sizeof(off_t) == sizeof(*offset));
+  return without_sigpipe([=] { return ::sendfile(to, from, reinterpret_cast<off_t*>(offset), n); });
+}
+result receive_from(int fd, void* to, std::size_t n, sockaddr* peer, socklen_t* size) noexcept {
+  return again_if_interrupted([=] { return ::recvfrom(fd, to, n, 0, peer, size); });
+}
+result send_to(int fd, const void* from, std::size_t n, const sockaddr* peer,
+               socklen_t size) noexcept {
+  return again_if_interrupted([=] { return ::sendto(fd, from, n, MSG_NOSIGNAL, peer, size); });
+}
+
+result socket(int domain, int type, int protocol) noexcept {
+  return of(::socket(domain, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol));
+}
+result bind(int fd, const sockaddr* at, socklen_t size) noexcept { return of(::bind(fd, at, size)); }
+result listen(int fd, int backlog) noexcept { return of(::listen(fd, backlog)); }
+result accept(int fd, sockaddr* peer, socklen_t* size) noexcept {
+  const socklen_t room = *size;
+  return again_if_interrupted([=] {
+    *size = room;
+    return ::accept4(fd, peer, size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  });
+}
+result connect(int fd, const sockaddr* to, socklen_t size) noexcept {
+  const result r = of(::connect(fd, to, size));
+  return r.error == EINTR ? result{0, EINPROGRESS} : r;  // the attempt goes on
+}
+result shut_down(int fd, int how) noexcept { return of(::shutdown(fd, how)); }
+result set_option(int fd, int level, int name, int value) noexcept {
+  return of(::setsockopt(fd, level, name, &value, sizeof(value)));
+}
+result option(int fd, int level, int name) noexcept {
+  int value = 0;
+  socklen_t size = sizeof(value);
+  const result r = of(::getsockopt(fd, level, name, &value, &size));
+  return r.ok() ? result{value, 0} : r;
+}
+result local_name(int fd, sockaddr* at, socklen_t* size) noexcept {
+  return of(::getsockname(fd, at, size));
+}
+result peer_name(int fd, sockaddr* at, socklen_t* size) noexcept {
+  return of(::getpeername(fd, at, size));
+}
+
+result make_nonblocking(int fd, bool yes) noexcept {
+  const result had = of(::fcntl(fd, F_GETFL));
+  if (!had.ok()) return had;
+  const int flags = static_cast<int>(had.value);
+  const int wanted = yes ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
+  if (wanted != flags)
+    if (const result r = of(::fcntl(fd, F_SETFL, wanted)); !r.ok()) return r;
+  return {(flags & O_NONBLOCK) != 0 ? 1 : 0, 0};
+}
+result duplicate(int fd) noexcept { return of(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
+// Linux: the descriptor is free even if it says EINTR.
+result close(int fd) noexcept { return of(::close(fd)); }
+result unlink(const char* path) noexcept { return of(::unlink(path)); }
+
+result ready_now(int fd, bool for_writing) noexcept {
+  pollfd p{fd, static_cast<short>(for_writing ? POLLOUT : POLLIN | POLLPRI | POLLRDHUP), 0};
+  const result r = again_if_interrupted([&] { return ::poll(&p, 1, 0); });
+  if (r.ok() && (p.revents & POLLNVAL) != 0) return {0, EBADF};
+  return r;
+}
+
+int most_pending() noexcept {
+  int n = SOMAXCONN;
+  if (std::FILE* const f = std::fopen("/proc/sys/net/core/somaxconn", "re")) {
+    if (std::fscanf(f, "%d", &n) != 1 || n <= 0) n = SOMAXCONN;
+    std::fclose(f);
+  }
+  return n < 65535 ? n : 65535;  // kernels before 4.1 keep 16 bits
+}
+
+lookup_result lookup(const char* host, const char* service, int family, int socket_type) noexcept {
+  addrinfo hints{};
+  hints.ai_family = family;
+  hints.ai_socktype = socket_type;
+  hints.ai_flags = host == nullptr ? AI_PASSIVE : 0;
+  lookup_result r;
+  r.eai = ::getaddrinfo(host, service, &hints, &r.list);
+  if (r.eai == EAI_SYSTEM) r.error = errno;
+  if (r.eai != 0) r.list = nullptr;
+  return r;
+}
+void free_lookup(addrinfo* list) noexcept {
+  if (list != nullptr) ::freeaddrinfo(list);
+}
+std::uint32_t zone_index(const char* name) noexcept { return ::if_nametoindex(name); }
+bool zone_name(std::uint32_t index, char* name16) noexcept {
+  return ::if_indextoname(index, name16) != nullptr;
+}
+
+}  // namespace calls
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

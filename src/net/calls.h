@@ -1,0 +1,74 @@
+// The system calls of this room: each returns what the kernel said, as a value.
+//
+// Who    src/net. calls.cc is the one file here that reads errno.
+// Where  user context; the quick ones inside the runtime as well. Nothing allocates but lookup.
+// Law    error 0: it worked, and `value` counts. EINTR is tried again here and never seen.
+// Law    no call raises SIGPIPE: sockets say MSG_NOSIGNAL; what has no such flag (pipes, sendfile)
+//        blocks the signal around the call and takes it back if it is the call's own.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+
+struct addrinfo;
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace calls {
+
+struct result {
+  std::int64_t value = 0;
+  int error = 0;  // an errno value
+  bool ok() const noexcept { return error == 0; }
+};
+
+// ── data ──
+result read(int fd, void* to, std::size_t n) noexcept;
+result write(int fd, const iovec* parts, int count) noexcept;       // not a socket
+result send(int fd, const void* from, std::size_t n) noexcept;      // a socket
+result send_parts(int fd, const iovec* parts, int count) noexcept;  // a socket
+result send_file(int to, int from, std::int64_t* offset, std::size_t n) noexcept;
+result receive_from(int fd, void* to, std::size_t n, sockaddr* peer, socklen_t* size) noexcept;
+result send_to(int fd, const void* from, std::size_t n, const sockaddr* peer,
+               socklen_t size) noexcept;
+
+// ── sockets ── non-blocking, closed on exec
+result socket(int domain, int type, int protocol) noexcept;
+result bind(int fd, const sockaddr* at, socklen_t size) noexcept;
+result listen(int fd, int backlog) noexcept;
+result accept(int fd, sockaddr* peer, socklen_t* size) noexcept;
+result connect(int fd, const sockaddr* to, socklen_t size) noexcept;  // EINPROGRESS: on its way
+result shut_down(int fd, int how) noexcept;
+result set_option(int fd, int level, int name, int value) noexcept;
+result option(int fd, int level, int name) noexcept;
+result local_name(int fd, sockaddr* at, socklen_t* size) noexcept;
+result peer_name(int fd, sockaddr* at, socklen_t* size) noexcept;
+
+// ── files ──
+result make_nonblocking(int fd, bool yes) noexcept;  // value: it was non-blocking before
+result duplicate(int fd) noexcept;
+result close(int fd) noexcept;
+result unlink(const char* path) noexcept;
+result ready_now(int fd, bool for_writing) noexcept;  // value 1: it would not block
+int most_pending() noexcept;                          // net.core.somaxconn
+
+// ── names ── may block for seconds; allocates
+struct lookup_result {
+  addrinfo* list = nullptr;  // freed by free_lookup
+  int eai = 0;               // getaddrinfo's
+  int error = 0;             // errno, if eai is EAI_SYSTEM
+};
+lookup_result lookup(const char* host, const char* service, int family, int socket_type) noexcept;
+void free_lookup(addrinfo* list) noexcept;
+std::uint32_t zone_index(const char* name) noexcept;              // 0: unknown
+bool zone_name(std::uint32_t index, char* name16) noexcept;       // at least IF_NAMESIZE bytes
+
+}  // namespace calls
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

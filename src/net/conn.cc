@@ -1,0 +1,184 @@
+// include/vole/net.h: reading and writing.
+
+#include <climits>
+#include <string>
+
+#include <vole/net.h>
+
+#include "net/endpoint.h"
+#include "net/transfer.h"
+
+namespace vole {
+inline namespace v0 {
+namespace net {
+namespace {
+
+using detail::endpoint;
+using detail::turn;
+using detail::until_done;
+using detail::way;
+namespace calls = detail::calls;
+
+constexpr std::size_t kMostAtOnce = 1 << 30;
+constexpr std::size_t kMostParts = 64;  // for one call
+
+std::size_t clip(std::size_t n) noexcept { return n < kMostAtOnce ? n : kMostAtOnce; }
+
+std::size_t read_turn(endpoint& e, std::span<std::byte> to, std::error_code& error) noexcept {
+  if (to.empty()) return 0;
+  return static_cast<std::size_t>(until_done(e, way::in, error, [&](int fd) {
+    return calls::read(fd, to.data(), clip(to.size()));
+  }));
+}
+
+calls::result write_parts(const endpoint& e, int fd, const iovec* parts, int n) noexcept {
+  if (!e.is_socket()) return calls::write(fd, parts, n);
+  if (n == 1) return calls::send(fd, parts->iov_base, parts->iov_len);
+  return calls::send_parts(fd, parts, n);
+}
+
+// Buffers that are being written, from `at` bytes into the first on.
+struct written {
+  std::span<const const_buffer> rest;
+  std::size_t at = 0;
+
+  int collect(iovec (&into)[kMostParts]) const noexcept {
+    std::size_t n = 0, skip = at, bytes = 0;
+    for (const const_buffer& b : rest) {
+      if (n == kMostParts || bytes >= kMostAtOnce) break;
+      const const_buffer left = b.subspan(skip);
+      skip = 0;
+      const std::size_t size = clip(left.size());
+      if (size == 0) continue;
+      into[n++] = {const_cast<std::byte*>(left.data()), size};
+      bytes += size;
+      if (size < left.size()) break;
+    }
+    return static_cast<int>(n);
+  }
+  void advance(std::size_t n) noexcept {
+    while (!rest.empty() && n >= rest.front().size() - at) {
+      n -= rest.front().size() - at;
+      rest = rest.subspan(1);
+      at = 0;
+    }
+    at += n;
+  }
+};
+
+std::size_t write_turn(endpoint& e, std::span<const const_buffer> parts,
+                       std::error_code& error) noexcept {
+  written w{parts};
+  std::size_t done = 0;
+  do {
+    iovec into[kMostParts];
+    const int n = w.collect(into);
+    if (n == 0 && e.kind.is_stream) return done;
+    if (n == 0) into[0] = {};  // an empty datagram
+    const std::int64_t now = until_done(e, way::out, error, [&](int fd) {
+      return write_parts(e, fd, into, n == 0 ? 1 : n);
+    });
+    if (error) return done;
+    done += static_cast<std::size_t>(now);
+    w.advance(static_cast<std::size_t>(now));
+  } while (e.kind.is_stream);
+  return done;
+}
+
+std::string named(const char* what, const endpoint* e) {
+  std::string s = what;
+  if (e == nullptr || !e->local) return s;
+  s.append(" ").append(e->local.network()).append(" ").append(e->local.to_string());
+  if (e->remote) s.append("->").append(e->remote.to_string());
+  return s;
+}
+
+}  // namespace
+
+std::size_t conn::read(std::span<std::byte> to, std::error_code& error) noexcept {
+  const turn mine(end_, way::in, error);
+  return mine ? read_turn(*end_, to, error) : 0;
+}
+
+std::size_t conn::read_full(std::span<std::byte> to, std::error_code& error) noexcept {
+  const turn mine(end_, way::in, error);
+  std::size_t done = 0;
+  while (mine && done < to.size()) {
+    const std::size_t n = read_turn(*end_, to.subspan(done), error);
+    if (n == 0) break;
+    done += n;
+  }
+  return done;
+}
+
+std::size_t conn::write(std::span<const const_buffer> parts, std::error_code& error) noexcept {
+  const turn mine(end_, way::out, error);
+  return mine ? write_turn(*end_, parts, error) : 0;
+}
+
+std::size_t conn::write(std::span<const std::byte> from, std::error_code& error) noexcept {
+  return write(std::span<const const_buffer>(&from, 1), error);
+}
+
+std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t count,
+                              std::error_code& error) noexcept {
+  const turn mine(end_, way::out, error);
+  if (!mine) return 0;
+  if (offset > INT64_MAX) {
+    error = std::make_error_code(std::errc::invalid_argument);
+    return 0;
+  }
+  auto from = static_cast<std::int64_t>(offset);
+  std::uint64_t done = 0;
+  while (done < count) {
+    const std::size_t most = clip(count - done);
+    const std::int64_t n = until_done(*end_, way::out, error, [&](int fd) {
+      return calls::send_file(fd, file, &from, most);
+    });
+    if (n == 0) break;  // the file's end, or an error
+    done += static_cast<std::uint64_t>(n);
+  }
+  return done;
+}
+
+std::size_t conn::read(std::span<std::byte> to) {
+  std::error_code error;
+  const std::size_t n = read(to, error);
+  if (error) detail::throw_net(named("read", end_), error);
+  return n;
+}
+std::size_t conn::read_full(std::span<std::byte> to) {
+  std::error_code error;
+  const std::size_t n = read_full(to, error);
+  if (error) detail::throw_net(named("read", end_), error);
+  return n;
+}
+std::size_t conn::write(std::span<const std::byte> from) {
+  return write(std::span<const const_buffer>(&from, 1));
+}
+std::size_t conn::write(std::span<const const_buffer> parts) {
+  std::error_code error;
+  const std::size_t n = write(parts, error);
+  if (error) detail::throw_net(named("write", end_), error);
+  return n;
+}
+std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t count) {
+  std::error_code error;
+  const std::uint64_t n = send_file(file, offset, count, error);
+  if (error) detail::throw_net(named("send file", end_), error);
+  return n;
+}
+
+void conn::close_write() const noexcept {
+  const detail::using_file here(end_);
+  if (here) calls::shut_down(end_->fd(), SHUT_WR);
+}
+void conn::close_read() const noexcept {
+  const detail::using_file here(end_);
+  if (here) calls::shut_down(end_->fd(), SHUT_RD);
+}
+address conn::remote_address() const { return end_ != nullptr ? end_->remote : address(); }
+
+}  // namespace net
+}  // namespace v0
+}  // namespace vole

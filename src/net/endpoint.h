@@ -1,0 +1,44 @@
+// What a conn, listener or packet_conn refers to: a file, and what the network knows of it.
+//
+// Who    src/net.
+// Law    everything here but the file's own state is written before the handle exists.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <vole/detail/net_address.h>
+#include <vole/detail/net_handle.h>
+
+#include "net/pollable.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+class endpoint final : public pollable {
+ public:
+  struct traits {
+    transport kind = transport::none;
+    int family = 0;          // AF_*; 0: not a socket
+    bool is_stream = true;   // bytes; else datagrams
+  };
+  endpoint(int fd, const traits& t) noexcept : pollable(fd), kind(t) {}
+
+  const traits kind;
+  bool is_socket() const noexcept { return kind.family != 0; }
+  net::address local, remote;
+  std::string path_to_remove;  // a unix listener's, until it is closed
+};
+
+struct drop_handle {
+  void operator()(endpoint* e) const noexcept { drop_endpoint(e); }
+};
+using endpoint_ptr = std::unique_ptr<endpoint, drop_handle>;
+
+// Takes over fd, which is non-blocking, and watches it. Null: `error`, and fd is closed.
+endpoint_ptr open_endpoint(int fd, const endpoint::traits& t, int& error);
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

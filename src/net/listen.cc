@@ -1,0 +1,202 @@
+// net::listen, listen_packet, and accept.
+//
+// Who    any goroutine, any plain thread.
+// Note   a wildcard listens on IPv6 and IPv4 by one socket, where the kernel has IPv6.
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include <vole/net.h>
+
+#include "net/resolve.h"
+#include "net/socket.h"
+#include "net/transfer.h"
+#include "os/os.h"
+
+namespace vole {
+inline namespace v0 {
+namespace net {
+namespace {
+
+using detail::endpoint;
+using detail::endpoint_ptr;
+using detail::failure;
+using detail::network_name;
+using detail::transport;
+using detail::way;
+namespace calls = detail::calls;
+
+constexpr std::int64_t kFirstPause = 5'000'000, kLongestPause = 1'000'000'000;  // ns
+
+bool is_wildcard(const address& a) noexcept {
+  return a.parts().ip != 0 && a.parts().bytes == std::array<std::uint8_t, 16>{};
+}
+
+// 0 or errno.
+int bind_socket(int fd, const network_name& n, const address& at, int family, bool packets) {
+  if (family == AF_INET6)
+    calls::set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, n.ip == 6 || !is_wildcard(at) ? 1 : 0);
+  if (n.kind == transport::tcp)
+    if (const int e = calls::set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1).error) return e;
+  detail::raw_address raw;
+  if (!detail::to_raw(at, family, raw)) return EINVAL;
+  if (const int e = calls::bind(fd, &raw.any, raw.size).error) return e;
+  static const int backlog = calls::most_pending();
+  return packets ? 0 : calls::listen(fd, backlog).error;
+}
+
+endpoint_ptr open_at(const network_name& n, const address& at, bool packets, failure& f) {
+  const int family = detail::family_of(at);
+  f = {{}, {}, at.to_string()};
+  const calls::result made = detail::make_socket(n, family);
+  if (!made.ok()) {
+    f.code = detail::system_error_code(made.error);
+    return nullptr;
+  }
+  detail::owned_fd fd(static_cast<int>(made.value));
+  int error = bind_socket(fd.get(), n, at, family, packets);
+  endpoint_ptr e;
+  if (error == 0) e = detail::open_endpoint(fd.take(), detail::traits_for(n, family), error);
+  if (e == nullptr) {
+    f.code = detail::system_error_code(error);
+    return nullptr;
+  }
+  e->local = detail::local_address_of(e->fd(), n.kind);
+  const std::string& path = at.parts().path;
+  if (!packets && !path.empty() && path[0] != '@') e->path_to_remove = path;
+  return e;
+}
+
+endpoint_ptr open_any(std::string_view network, std::string_view at, bool packets, failure& f) {
+  const network_name n = detail::find_network(network);
+  const bool suits = (n.socket_type() == SOCK_DGRAM) == packets;
+  if (n.kind != transport::none && !suits) {
+    f = {std::make_error_code(std::errc::protocol_not_supported),
+         packets ? "not a network of datagrams" : "not a network of connections", {}};
+    return nullptr;
+  }
+  auto found = detail::find_addresses(n, network, at, detail::purpose::listen, {}, f);
+  if (f) return nullptr;
+  // A name stands for one address, IPv4 if it can be; a wildcard for both.
+  if (!is_wildcard(found[0])) {
+    for (auto& a : found)
+      if (a.parts().ip == 4) {
+        std::swap(found[0], a);
+        break;
+      }
+    found.resize(1);
+  }
+  for (const address& a : found) {
+    endpoint_ptr e = open_at(n, a, packets, f);
+    const bool no_such_family = f.code == std::errc::address_family_not_supported ||
+                                f.code == std::errc::address_not_available;
+    if (e != nullptr || !no_such_family) return e;
+  }
+  return nullptr;
+}
+
+endpoint* open_or_throw(std::string_view network, std::string_view at, bool packets) {
+  failure f;
+  endpoint_ptr e = open_any(network, at, packets, f);
+  if (e != nullptr) return e.release();
+  std::string what = "listen " + std::string(network);
+  if (f.what.empty()) what += " " + (f.where.empty() ? std::string(at) : f.where);
+  detail::throw_net(std::move(what), f);
+}
+
+endpoint* open_quietly(std::string_view network, std::string_view at, bool packets,
+                       std::error_code& error) {
+  failure f;
+  endpoint_ptr e = open_any(network, at, packets, f);
+  error = f.code;
+  return e.release();
+}
+
+// ── accept ──
+
+bool is_shortage(const std::error_code& e) noexcept {
+  return e == std::errc::too_many_files_open || e == std::errc::too_many_files_open_in_system ||
+         e == std::errc::no_buffer_space || e == std::errc::not_enough_memory;
+}
+
+// The peer has given up in the queue.
+bool is_peers(int error) noexcept { return error == ECONNABORTED || error == EPROTO; }
+
+int accept_turn(endpoint& l, detail::raw_address& peer, std::error_code& error) noexcept {
+  return static_cast<int>(detail::until_done(l, way::in, error, [&](int fd) {
+    for (;;) {
+      peer.size = sizeof(peer.storage);
+      const calls::result r = calls::accept(fd, &peer.any, &peer.size);
+      if (!is_peers(r.error)) return r;
+    }
+  }));
+}
+
+// The back-off. Closing and deadlines end it; a new connection does, too: perhaps there is room now.
+void wait_a_while(endpoint& l, std::int64_t pause) noexcept {
+  const std::int64_t until = os::now_ns() + pause;
+  while (os::now_ns() < until)
+    if (l.wait_until(way::in, until) != endpoint::outcome::go_on) return;
+}
+
+int accept_fd(endpoint* l, bool insist, detail::raw_address& peer,
+              std::error_code& error) noexcept {
+  const detail::turn mine(l, way::in, error);
+  if (!mine) return -1;
+  for (std::int64_t pause = kFirstPause;; pause = pause < kLongestPause / 2 ? 2 * pause : kLongestPause) {
+    error.clear();
+    const int fd = accept_turn(*l, peer, error);
+    if (!error) return fd;
+    if (!is_shortage(error)) return -1;
+    wait_a_while(*l, pause);
+    if (!insist) return -1;
+  }
+}
+
+conn accept_one(endpoint* l, bool insist, std::error_code& error) {
+  detail::raw_address peer;
+  detail::owned_fd fd(accept_fd(l, insist, peer, error));
+  if (fd.get() < 0) return {};
+  const int number = fd.take();
+  int refused = 0;
+  endpoint_ptr e = detail::open_endpoint(number, l->kind, refused);
+  if (e == nullptr) {
+    error = detail::system_error_code(refused);
+    return {};
+  }
+  e->local = is_wildcard(l->local) ? detail::local_address_of(number, l->kind.kind) : l->local;
+  e->remote = detail::from_raw(peer, l->kind.kind);
+  return conn(e.release());
+}
+
+}  // namespace
+
+conn listener::accept(std::error_code& error) { return accept_one(end_, false, error); }
+
+conn listener::accept() {
+  std::error_code error;
+  conn c = accept_one(end_, true, error);
+  if (!error) return c;
+  std::string what = "accept";
+  if (end_ != nullptr)
+    what.append(" ").append(end_->local.network()).append(" ").append(end_->local.to_string());
+  detail::throw_net(std::move(what), error);
+}
+
+listener listen(std::string_view network, std::string_view at) {
+  return listener(open_or_throw(network, at, false));
+}
+listener listen(std::string_view network, std::string_view at, std::error_code& error) {
+  return listener(open_quietly(network, at, false, error));
+}
+packet_conn listen_packet(std::string_view network, std::string_view at) {
+  return packet_conn(open_or_throw(network, at, true));
+}
+packet_conn listen_packet(std::string_view network, std::string_view at, std::error_code& error) {
+  return packet_conn(open_quietly(network, at, true, error));
+}
+
+}  // namespace net
+}  // namespace v0
+}  // namespace vole

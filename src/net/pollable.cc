@@ -1,0 +1,292 @@
+#include "net/pollable.h"
+
+#include <cerrno>
+
+#include "net/calls.h"
+#include "os/os.h"
+#include "sched/netpoll.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+// What one who wants the lock is told. kLost: closed while it queued; it has a reference.
+constexpr std::uintptr_t kYours = 1, kClosed = 2, kLost = 3;
+constexpr std::uintptr_t kGone = 1;                // closer_: it is over
+
+// At the runtime's end goroutines are not woken: their turn to be abandoned comes.
+void tell(M* m, waiter* w, std::uintptr_t value, bool at_end = false) noexcept {
+  if (!at_end || w->g == nullptr) rt::wake(m, w, value);
+}
+
+bool unlock_guard(rt::G*, void* guard) noexcept {
+  static_cast<base::lock<lock_rank::object>*>(guard)->release();
+  return true;
+}
+
+}  // namespace
+
+pollable::pollable(int fd) noexcept : fd_(fd) {
+  for (const way w : {way::in, way::out}) {
+    const auto i = static_cast<unsigned>(w);
+    deadline_[i].store(kNever, relaxed);
+    pause_[i].store(kNever, relaxed);
+    clock_[i].fire = &fire;
+    clock_[i].file = this;
+    clock_[i].w = w;
+  }
+}
+
+pollable::~pollable() = default;
+
+int pollable::attach() noexcept {
+  const int error = rt::poll::open(fd_, &descriptor_);
+  if (error == EPERM) return 0;
+  if (error != 0) return error;
+  if (rt::on_goroutine()) {
+    M* const m = rt::enter();
+    rt::network_in_use();
+    rt::leave(m);
+  } else {
+    if (rt::guest_enter()) rt::network_in_use();
+    rt::guest_leave();
+  }
+  return 0;
+}
+
+bool pollable::use() noexcept {
+  std::uint64_t seen = word_.load(relaxed);
+  while ((seen & kClosing) == 0)
+    if (word_.compare_exchange_strong(seen, seen + kOne, base::acquire, relaxed)) return true;
+  return false;
+}
+
+void pollable::unuse() noexcept {
+  if (count_down()) end_life(false);
+}
+
+bool pollable::count_down() noexcept { return word_.fetch_sub(kOne, acq_rel) < 2 * kOne; }
+
+// ── the goroutine in the runtime's hands ──
+
+// Before it enters: it may not come back.
+void pollable::set_out(rt::G* g, stay& s) noexcept {
+  g->wait.slot = &s;
+  g->wait.unlink = &abandon;
+  compiler_barrier();
+  g->wait.object = s.file;
+}
+
+void pollable::come_back(rt::G* g, stay& s) noexcept {
+  if (s.over.exchange(1, seq_cst) != 0) {  // abandoned, on the last step
+    rt::enter();
+    os::park_forever();
+  }
+  g->wait.object = nullptr;
+}
+
+// The runtime has ended; nobody else is inside.
+void pollable::abandon(void*, waiter* w) noexcept {
+  stay& s = *static_cast<stay*>(w->slot);
+  if (s.over.exchange(1, seq_cst) != 0) return;  // it is back in user code
+  w->object = nullptr;
+  pollable& file = *s.file;
+  switch (s.has) {
+    case stay::having::place: file.unqueue(w, s.w); break;
+    case stay::having::lock:
+      if (file.descriptor_ != nullptr) rt::poll::unlink_wait(*file.descriptor_, w);
+      if (waiter* const next = file.hand_over(s.w)) tell(nullptr, next, kYours, true);
+      break;
+    case stay::having::nothing: break;
+    case stay::having::closing:
+      file.evict(nullptr, true);
+      if (file.count_down()) file.end_life(true);
+      return file.drop();
+    case stay::having::keeper:
+      file.closer_.exchange(0, seq_cst);
+      return file.drop();
+  }
+  if (file.count_down()) file.end_life(true);
+}
+
+// ── the queue ──
+
+// Under guard_. A reference comes with the lock and with a place in the queue.
+pollable::entry pollable::enter_line_locked(way w) noexcept {
+  std::uint64_t seen = word_.load(relaxed);
+  for (;;) {
+    if ((seen & kClosing) != 0) return entry::closed;
+    const bool free = (seen & locked(w)) == 0;
+    const std::uint64_t next = (seen | (free ? locked(w) : queued(w))) + kOne;
+    if (word_.compare_exchange_strong(seen, next, acq_rel, relaxed))
+      return free ? entry::ours : entry::queued;
+  }
+}
+
+bool pollable::acquire_slow(way w) noexcept {
+  const std::uintptr_t told = rt::on_goroutine() ? queue_parked(w) : queue_as_guest(w);
+  if (told != kLost) return told == kYours;
+  unuse();
+  return false;
+}
+
+std::uintptr_t pollable::queue_parked(way w) noexcept {
+  rt::G* const g = rt::this_goroutine();
+  stay s{this, w, stay::having::place};
+  M* const m = rt::enter();
+  guard_.acquire();
+  const entry e = enter_line_locked(w);
+  if (e != entry::queued) {
+    guard_.release();
+    if (e == entry::ours) {
+      s.has = stay::having::lock;
+      set_out(g, s);
+    }
+    rt::leave(m);
+    if (e == entry::ours) come_back(g, s);
+    return e == entry::ours ? kYours : kClosed;
+  }
+  waiter* const me = rt::self(m, this, &abandon);
+  me->slot = &s;
+  rt::wait_queue::push_back(line_[static_cast<unsigned>(w)], me);
+  const std::uintptr_t told = rt::park(&unlock_guard, &guard_, rt::wait_reason::network);
+  come_back(g, s);
+  return told;
+}
+
+std::uintptr_t pollable::queue_as_guest(way w) noexcept {
+  stay s{this, w, stay::having::place};
+  rt::guest_note note;
+  waiter me;
+  me.thread = &note;
+  me.slot = &s;
+  rt::guest_enter();
+  guard_.acquire();
+  const entry e = enter_line_locked(w);
+  if (e == entry::queued) rt::wait_queue::push_back(line_[static_cast<unsigned>(w)], &me);
+  guard_.release();
+  rt::guest_leave();
+  if (e != entry::queued) return e == entry::ours ? kYours : kClosed;
+  note.woken.sleep();
+  return note.value;
+}
+
+// The first of the queue, off it, and told what it has now. Under guard_. nullptr: nobody.
+waiter* pollable::take_locked(way w, stay::having now_has) noexcept {
+  line& l = line_[static_cast<unsigned>(w)];
+  waiter* const first = rt::wait_queue::pop_front(l);
+  if (l.first == nullptr) word_.fetch_and(~queued(w), relaxed);
+  if (first == nullptr) return nullptr;
+  static_cast<stay*>(first->slot)->has = now_has;
+  if (first->g != nullptr) first->object = this;  // until it is back
+  return first;
+}
+
+// The lock goes to the first in the queue, or is free.
+waiter* pollable::hand_over(way w) noexcept {
+  holding hold(guard_);
+  waiter* const next = take_locked(w, stay::having::lock);
+  if (next == nullptr) word_.fetch_and(~locked(w), base::release);
+  return next;
+}
+
+void pollable::unqueue(waiter* me, way w) noexcept {
+  holding hold(guard_);
+  line& l = line_[static_cast<unsigned>(w)];
+  rt::wait_queue::remove(l, me);
+  if (l.first == nullptr) word_.fetch_and(~queued(w), relaxed);
+}
+
+void pollable::release_slow(way w) noexcept {
+  within(w, stay::having::lock, [&](M* m, bool, stay* s) noexcept {
+    if (waiter* const next = hand_over(w)) tell(m, next, kYours);
+    if (s != nullptr) s->has = stay::having::nothing;
+  });
+  unuse();
+}
+
+// ── the end ──
+
+// Everybody who waits here goes on, and finds it closed.
+void pollable::evict(M* m, bool at_end) noexcept {
+  for (const way w : {way::in, way::out}) {
+    for (;;) {
+      guard_.acquire();
+      waiter* const next = take_locked(w, stay::having::nothing);
+      guard_.release();
+      if (next == nullptr) break;
+      tell(m, next, kLost, at_end);
+    }
+    if (descriptor_ == nullptr || at_end) continue;  // at the end they are all woken
+    if (waiter* const next = rt::poll::unblock(*descriptor_, w, false)) tell(m, next, 0);
+  }
+}
+
+bool pollable::close(bool keep_fd) noexcept {
+  std::uint64_t seen = word_.load(relaxed);
+  do {
+    if ((seen & kClosing) != 0) return false;
+  } while (!word_.compare_exchange_strong(seen, seen | kClosing, seq_cst, relaxed));
+  keep_fd_ = keep_fd;
+  keep();
+  if (seen >= 2 * kOne)  // somebody is inside
+    within(way::in, stay::having::closing,
+           [this](M* m, bool, stay*) noexcept { evict(m, false); });
+  if (count_down()) {
+    end_life(false);
+  } else if (descriptor_ != nullptr) {
+    wait_until_closed();
+  }
+  drop();
+  return true;
+}
+
+// The others are on their way out.
+void pollable::wait_until_closed() noexcept {
+  rt::G* const g = rt::this_goroutine();
+  if (g == nullptr) {
+    rt::guest_note note;
+    waiter me;
+    me.thread = &note;
+    std::uintptr_t none = 0;
+    if (closer_.compare_exchange_strong(none, reinterpret_cast<std::uintptr_t>(&me), seq_cst))
+      note.woken.sleep();
+    return;
+  }
+  stay s{this, way::in, stay::having::keeper};
+  set_out(g, s);
+  M* const m = rt::enter();
+  rt::self(m, this, &abandon)->slot = &s;
+  rt::park(
+      [](rt::G* parked, void* closer) noexcept {
+        std::uintptr_t none = 0;
+        return static_cast<atomic<std::uintptr_t>*>(closer)->compare_exchange_strong(
+            none, reinterpret_cast<std::uintptr_t>(&parked->wait), seq_cst);
+      },
+      &closer_, rt::wait_reason::network);
+  come_back(g, s);
+}
+
+// The last reference is gone. at_end: the runtime's, where nobody enters.
+void pollable::end_life(bool at_end) noexcept {
+  for (clock& c : clock_) rt::stop_timer(&c);
+  if (descriptor_ != nullptr) rt::poll::close(descriptor_);
+  if (blocking_at_end_) calls::make_nonblocking(fd_, false);
+  if (!keep_fd_) calls::close(fd_);
+  const std::uintptr_t closer = closer_.exchange(kGone, seq_cst);
+  if (closer != 0) {
+    auto* const w = reinterpret_cast<waiter*>(closer);
+    if (w->g == nullptr) {
+      rt::wake(nullptr, w, 0);  // needs no runtime
+    } else if (!at_end) {
+      within(way::in, stay::having::keeper,
+             [w](M* m, bool, stay*) noexcept { rt::wake(m, w, 0); });
+    }
+  }
+  drop();
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

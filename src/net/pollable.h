@@ -1,0 +1,208 @@
+// A file that any number of goroutines and threads use at once, and wait for.
+//
+// Who    src/net. Everybody holds a reference while he uses it: acquire and release for one
+//        who reads or writes, `using_file` for a short look.
+// Where  user context. Enters the runtime only to wait and to wake.
+// Law    one word (Go's fdMutex): closing, one lock for each way, whether somebody queues
+//        for it, references. The open file itself is one reference. Who takes the last one
+//        away closes the fd: no operation ever meets a number that has become another file.
+// Law    the locks are handed over, first come, first served. Who queues has a reference.
+// Law    who says closing, or stores a deadline, does so before he looks for those who wait;
+//        who waits says so before he looks at either (poll/descriptor.h).
+// Note   `keepers` count the memory: the handle (a conn), the open file, and a closer. A file
+//        that was closed stays a record, and says so, until its handle is gone.
+// Note   the runtime may end under anybody in here. What a goroutine held is then given up by
+//        `abandon`: a plain thread that queued behind it goes on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/atomic.h"
+#include "base/lock.h"
+#include "gmp/g.h"
+#include "poll/poll.h"
+#include "sched/park.h"
+#include "sched/timers.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+using namespace base;
+using rt::M;
+using rt::waiter;
+using rt::poll::way;
+
+inline constexpr std::int64_t kNever = INT64_MAX;
+
+class pollable {
+ public:
+  enum class outcome : std::uint8_t { go_on, closed, late };
+
+  explicit pollable(int fd) noexcept;  // one keeper: the handle
+  pollable(const pollable&) = delete;
+  pollable& operator=(const pollable&) = delete;
+  virtual ~pollable();
+
+  // Begins to watch it. 0 or errno; then the fd is the caller's again. A kind of file that cannot
+  // be watched never blocks, or blocks the thread.
+  int attach() noexcept;
+  bool watched() const noexcept { return descriptor_ != nullptr; }
+
+  // ── one at a time each way ──
+  bool acquire(way w) noexcept {  // false: closed
+    std::uint64_t seen = word_.load(relaxed);
+    while ((seen & (kClosing | locked(w))) == 0)
+      if (word_.compare_exchange_strong(seen, (seen | locked(w)) + kOne, base::acquire, relaxed))
+        return true;
+    return (seen & kClosing) == 0 && acquire_slow(w);
+  }
+  void release(way w) noexcept {
+    std::uint64_t seen = word_.load(relaxed);
+    while ((seen & queued(w)) == 0) {
+      const std::uint64_t next = (seen & ~locked(w)) - kOne;
+      if (!word_.compare_exchange_strong(seen, next, acq_rel, relaxed)) continue;
+      if (next < kOne) end_life(false);
+      return;
+    }
+    release_slow(w);
+  }
+
+  // ── a reference, for a short look ──
+  bool use() noexcept;  // false: closed
+  void unuse() noexcept;
+
+  // ── between acquire and release ──
+  int fd() const noexcept { return fd_; }
+  outcome state(way w) const noexcept;
+  // Until something has happened in this way; for no reason, too. Try again.
+  outcome wait(way w) noexcept;
+  // Likewise, until that time at the latest.
+  outcome wait_until(way w, std::int64_t when) noexcept;
+
+  // kNever: none. Any thread.
+  void set_deadline(way w, std::int64_t when) noexcept;
+
+  // Everybody inside is told, and waited for; then the fd is closed, unless it is kept for the
+  // caller. False: it was closed before.
+  bool close(bool keep_fd = false) noexcept;
+  bool closed() const noexcept { return (word_.load(seq_cst) & kClosing) != 0; }
+
+  void keep() noexcept { keepers_.fetch_add(1, relaxed); }
+  void drop() noexcept {
+    if (keepers_.fetch_sub(1, acq_rel) == 1) delete this;
+  }
+
+  // The last act before the fd is closed or given back; there is no other reference.
+  void blocking_at_end(bool yes) noexcept { blocking_at_end_ = yes; }
+
+ private:
+  static constexpr std::uint64_t kClosing = 1, kOne = 1 << 8;
+  static constexpr std::uint64_t locked(way w) noexcept { return 2u << static_cast<unsigned>(w); }
+  static constexpr std::uint64_t queued(way w) noexcept { return 8u << static_cast<unsigned>(w); }
+
+  // What a goroutine has while it is in the runtime's hands; on its stack.
+  struct stay {
+    enum class having : std::uint8_t {
+      place,     // in the queue, and a reference
+      lock,      // and a reference
+      nothing,   // but a reference
+      closing,   // the open file's reference and a keeper
+      keeper,
+    };
+    pollable* file;
+    way w;
+    having has;
+    atomic<std::uint32_t> over{0};  // who changes it from 0, the goroutine or abandon, has it
+  };
+  struct line {
+    waiter* first = nullptr;
+    waiter* last = nullptr;
+  };
+  struct clock : rt::timer {
+    pollable* file = nullptr;
+    way w{};
+    atomic<std::int64_t> armed{kNever};  // no later than this does it look; kNever: it stands nowhere
+    std::uint32_t generation = 0;        // of the runtime that it was armed in; under guard_
+  };
+
+  enum class entry : std::uint8_t { closed, ours, queued };
+  bool acquire_slow(way w) noexcept;
+  entry enter_line_locked(way w) noexcept;
+  std::uintptr_t queue_parked(way w) noexcept;
+  std::uintptr_t queue_as_guest(way w) noexcept;
+  void release_slow(way w) noexcept;
+  waiter* take_locked(way w, stay::having now_has) noexcept;
+  waiter* hand_over(way w) noexcept;
+  void unqueue(waiter* me, way w) noexcept;
+  bool count_down() noexcept;
+  void end_life(bool at_end) noexcept;
+
+  void evict(M* m, bool at_end) noexcept;
+  void wait_until_closed() noexcept;
+
+  bool begin_wait(M* m, way w) noexcept;
+  void wait_parked(way w) noexcept;
+  void wait_as_guest(way w) noexcept;
+
+  std::int64_t look_at(way w) const noexcept;
+  void arm(M* m, way w) noexcept;
+  static void fire(rt::timer* t, M* m) noexcept;
+
+  static void set_out(rt::G* g, stay& s) noexcept;
+  static void come_back(rt::G* g, stay& s) noexcept;
+  static void abandon(void* object, waiter* w) noexcept;
+  template <class F>
+  void within(way w, stay::having has, F f) noexcept;
+
+  atomic<std::uint64_t> word_{kOne};
+  const int fd_;
+  bool blocking_at_end_ = false;  // its file is to be blocking again when we are done with it
+  bool keep_fd_ = false;          // written by the one who closes
+  atomic<std::uint32_t> keepers_{2};
+  rt::poll::descriptor* descriptor_ = nullptr;
+  atomic<std::int64_t> deadline_[2];  // by way
+  atomic<std::int64_t> pause_[2];     // wait_until's; the holder's
+  base::lock<lock_rank::object> guard_;
+  line line_[2];                      // under guard_
+  clock clock_[2];                    // added and stopped under guard_
+  atomic<std::uintptr_t> closer_{0};  // who waits for the end (a waiter), or kGone
+};
+
+// f(M*, is there a runtime, stay*) inside the runtime, from any thread; a guest has neither M nor
+// stay. What a goroutine has is given up if it is abandoned on the way in or out.
+template <class F>
+void pollable::within(way w, stay::having has, F f) noexcept {
+  rt::G* const g = rt::this_goroutine();
+  if (g == nullptr) {
+    const bool runs = rt::guest_enter();
+    f(static_cast<M*>(nullptr), runs, static_cast<stay*>(nullptr));
+    return rt::guest_leave();
+  }
+  stay s{this, w, has};
+  set_out(g, s);
+  M* const m = rt::enter();
+  f(m, true, &s);
+  rt::leave(m);
+  come_back(g, s);
+}
+
+// A reference for a block; false if the file is closed.
+class using_file {
+ public:
+  explicit using_file(pollable* p) noexcept : file_(p != nullptr && p->use() ? p : nullptr) {}
+  ~using_file() {
+    if (file_ != nullptr) file_->unuse();
+  }
+  using_file(const using_file&) = delete;
+  using_file& operator=(const using_file&) = delete;
+  explicit operator bool() const noexcept { return file_ != nullptr; }
+
+ private:
+  pollable* const file_;
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

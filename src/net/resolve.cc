@@ -1,0 +1,172 @@
+#include "net/resolve.h"
+
+#include <optional>
+#include <utility>
+
+#include <vole/net.h>
+#include <vole/select.h>
+
+#include "net/lookup.h"
+#include "os/os.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+using net::address;
+
+failure invalid(std::string what) {
+  return {std::make_error_code(std::errc::invalid_argument), std::move(what), {}};
+}
+
+void push_ip(std::vector<address>& out, const network_name& n, const char* literal,
+             std::uint16_t port) {
+  address_parts p;
+  parse_ip(literal, p);
+  if (n.ip != 0 && p.ip != n.ip) return;
+  p.kind = n.kind;
+  p.port = port;
+  out.emplace_back(std::move(p));
+}
+
+// Waits for the answer as long as the caller does.
+lookup_answer wait_for(const lookup_job& job, const patience& p) {
+  std::optional<lookup_answer> got;
+  if (p.ctx != nullptr) {
+    select(on_recv(job.answer, got), on_done(*p.ctx));
+  } else {
+    got = job.answer.recv_until(from_ns(p.deadline)).value;
+  }
+  if (got) return std::move(*got);
+  lookup_answer none;
+  none.why.code = p.over();
+  if (!none.why.code) none.why.code = errc::deadline_exceeded;
+  none.why.what = "lookup " + job.host + ": " + message_of(none.why.code);
+  return none;
+}
+
+lookup_answer ask_threads(const network_name& n, std::string_view network, std::string_view host,
+                          std::string_view port, const patience& p) {
+  auto job = std::make_shared<lookup_job>();
+  job->host = host;
+  job->port = port.empty() ? "0" : port;
+  job->network = network;
+  job->kind = n;
+  lookup_answer a;
+  if (host.find('\0') != std::string_view::npos || port.find('\0') != std::string_view::npos) {
+    a.why = invalid("invalid host name");
+    return a;
+  }
+  a.why.code = start_lookup(job);
+  return a.why ? a : wait_for(*job, p);
+}
+
+std::vector<address> find_unix(const network_name& n, std::string_view at, failure& f) {
+  address_parts p;
+  p.kind = n.kind;
+  p.path = at;
+  std::vector<address> out{address(std::move(p))};
+  raw_address raw;
+  if (to_raw(out[0], AF_UNIX, raw)) return out;
+  f = invalid("invalid or too long unix socket path");
+  return {};
+}
+
+}  // namespace
+
+std::error_code patience::over() const noexcept {
+  if (ctx != nullptr)
+    if (const std::error_code e = ctx->err()) return e;
+  if (deadline != kNeverNs && deadline <= os::now_ns()) return errc::deadline_exceeded;
+  return {};
+}
+
+std::vector<address> find_addresses(const network_name& n, std::string_view network,
+                                    std::string_view at, purpose what, const patience& p,
+                                    failure& f) {
+  if (n.kind == transport::none) {
+    f = {std::make_error_code(std::errc::protocol_not_supported),
+         "unknown network " + std::string(network), {}};
+    return {};
+  }
+  if (!n.is_ip()) return find_unix(n, at, f);
+  std::string_view host, port;
+  if (const char* const wrong = split_host_port(at, host, port)) {
+    f = invalid("address " + std::string(at) + ": " + wrong);
+    return {};
+  }
+  std::uint16_t number = 0;
+  const bool numeric = parse_port(port, number);
+  const bool digits = port.find_first_not_of("0123456789") == std::string_view::npos;
+  address_parts literal;
+  const bool is_ip = !host.empty() && parse_ip(host, literal);
+  if (!numeric && digits) {
+    f = invalid("address " + std::string(at) + ": invalid port");
+    return {};
+  }
+  if (!numeric || (!host.empty() && !is_ip)) {
+    const std::string_view name = is_ip || host.empty() ? std::string_view() : host;
+    lookup_answer a = ask_threads(n, network, name, port, p);
+    f = std::move(a.why);
+    if (f || !name.empty()) return std::move(a.found);
+    number = a.found.front().port();
+  }
+  std::vector<address> out;
+  if (is_ip) {
+    literal.kind = n.kind;
+    literal.port = number;
+    if (n.ip == 0 || n.ip == literal.ip) out.emplace_back(std::move(literal));
+  } else if (what == purpose::dial) {
+    push_ip(out, n, "127.0.0.1", number);
+    push_ip(out, n, "::1", number);
+  } else {
+    push_ip(out, n, "::", number);
+    push_ip(out, n, "0.0.0.0", number);
+  }
+  if (out.empty()) f = invalid("address " + std::string(host) + ": no suitable address found");
+  return out;
+}
+
+}  // namespace detail
+
+namespace net {
+namespace {
+
+std::vector<address> find(std::string_view network, std::string_view at, const detail::patience& p,
+                          detail::failure& f) {
+  f.code = p.over();
+  if (f) return {};
+  return detail::find_addresses(detail::find_network(network), network, at, detail::purpose::dial,
+                                p, f);
+}
+
+}  // namespace
+
+std::vector<address> resolve(std::string_view network, std::string_view at, const context& ctx,
+                             std::error_code& error) {
+  detail::failure f;
+  auto found = find(network, at, detail::patience::of(ctx), f);
+  error = f.code;
+  return found;
+}
+std::vector<address> resolve(std::string_view network, std::string_view at,
+                             std::error_code& error) {
+  detail::failure f;
+  auto found = find(network, at, {}, f);
+  error = f.code;
+  return found;
+}
+std::vector<address> resolve(std::string_view network, std::string_view at, const context& ctx) {
+  detail::failure f;
+  auto found = find(network, at, detail::patience::of(ctx), f);
+  if (f) detail::throw_net("resolve " + std::string(network), f);
+  return found;
+}
+std::vector<address> resolve(std::string_view network, std::string_view at) {
+  return resolve(network, at, context::background());
+}
+
+}  // namespace net
+}  // namespace v0
+}  // namespace vole

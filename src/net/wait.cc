@@ -1,0 +1,150 @@
+// pollable: waiting, and the clock.
+//
+// Who    wait: who holds the lock of that way. set_deadline: anybody. fire: g0.
+// Law    deadline_ and pause_ are plain facts, compared with the clock by whoever asks. The timer
+//        only ends a wait that is on: it is started by the one who waits, or by a set_deadline
+//        that finds somebody waiting.
+// Law    `armed` says until when the timer will have looked. A later deadline leaves it alone:
+//        it comes too early, sees that, and adds itself again. The two look at each other:
+//
+//     who stores a deadline (guard_)        fire (takes no lock: we wait for it under guard_)
+//     deadline = t                          armed = what it goes for next
+//     t < armed? stop, armed = t, add       deadline another one now? again
+//
+// Note   a timer of a runtime that has ended stands nowhere, whatever `armed` says; the next wait
+//        starts it. (It cannot be told, as others are: nothing keeps the record alive for that.)
+
+#include "net/pollable.h"
+#include "os/os.h"
+#include "sched/netpoll.h"
+#include "sched/spawn.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+pollable::outcome pollable::state(way w) const noexcept {
+  if ((word_.load(seq_cst) & kClosing) != 0) return outcome::closed;
+  const std::int64_t when = deadline_[static_cast<unsigned>(w)].load(seq_cst);
+  return when != kNever && when <= os::now_ns() ? outcome::late : outcome::go_on;
+}
+
+std::int64_t pollable::look_at(way w) const noexcept {
+  const std::int64_t deadline = deadline_[static_cast<unsigned>(w)].load(seq_cst);
+  const std::int64_t pause = pause_[static_cast<unsigned>(w)].load(seq_cst);
+  return deadline < pause ? deadline : pause;
+}
+
+// Inside. True: commit. False: do not wait.
+bool pollable::begin_wait(M* m, way w) noexcept {
+  if (!rt::poll::start_wait(*descriptor_, w)) return false;
+  const std::int64_t when = look_at(w);
+  if ((word_.load(seq_cst) & kClosing) != 0 || (when != kNever && when <= os::now_ns())) {
+    rt::poll::undo_wait(*descriptor_, w);
+    return false;
+  }
+  if (when != kNever) arm(m, w);
+  return true;
+}
+
+void pollable::wait_parked(way w) noexcept {
+  rt::G* const g = rt::this_goroutine();
+  stay s{this, w, stay::having::lock};
+  set_out(g, s);
+  M* const m = rt::enter();
+  if (!begin_wait(m, w)) {
+    rt::leave(m);
+    return come_back(g, s);
+  }
+  rt::self(m, this, &abandon)->slot = &s;
+  rt::park(
+      [](rt::G* parked, void* arg) noexcept {
+        const auto& mine = *static_cast<stay*>(arg);
+        return rt::poll::commit_wait(*mine.file->descriptor_, mine.w, &parked->wait);
+      },
+      &s, rt::wait_reason::network);
+  come_back(g, s);
+}
+
+void pollable::wait_as_guest(way w) noexcept {
+  rt::guest_note note;
+  waiter me;
+  me.thread = &note;
+  rt::guest_enter_started();
+  bool sleeps = begin_wait(nullptr, w);
+  if (sleeps) {
+    rt::network_in_use();  // somebody is to look
+    sleeps = rt::poll::commit_wait(*descriptor_, w, &me);
+  }
+  rt::guest_leave();
+  if (sleeps) note.woken.sleep();
+}
+
+pollable::outcome pollable::wait(way w) noexcept {
+  if (descriptor_ != nullptr) {
+    if (rt::on_goroutine()) {
+      wait_parked(w);
+    } else {
+      wait_as_guest(w);
+    }
+  }
+  return state(w);
+}
+
+pollable::outcome pollable::wait_until(way w, std::int64_t when) noexcept {
+  atomic<std::int64_t>& pause = pause_[static_cast<unsigned>(w)];
+  pause.store(when, seq_cst);
+  const outcome o = wait(w);
+  pause.store(kNever, seq_cst);
+  return o;
+}
+
+void pollable::set_deadline(way w, std::int64_t when) noexcept {
+  const using_file here(this);
+  if (!here) return;
+  deadline_[static_cast<unsigned>(w)].store(when, seq_cst);
+  if (descriptor_ == nullptr) return;
+  if (word_of(*descriptor_, w).load(seq_cst) <= rt::poll::descriptor::kReady) return;
+  within(w, stay::having::nothing, [&](M* m, bool runs, stay*) noexcept {
+    if (when != kNever && when <= os::now_ns()) {
+      if (waiter* const x = rt::poll::unblock(*descriptor_, w, false)) rt::wake(m, x, 0);
+    } else if (runs) {
+      arm(m, w);
+    }
+  });
+}
+
+// Inside a runtime that runs.
+void pollable::arm(M* m, way w) noexcept {
+  clock& c = clock_[static_cast<unsigned>(w)];
+  holding hold(guard_);
+  const std::int64_t when = look_at(w);
+  const std::uint32_t now = rt::timer_generation();
+  if (when >= c.armed.load(seq_cst) && c.generation == now) return;
+  rt::stop_timer(&c);
+  c.generation = now;
+  c.armed.store(when, seq_cst);
+  rt::add_timer(m, &c, when);
+}
+
+void pollable::fire(rt::timer* t, M* m) noexcept {
+  auto& c = *static_cast<clock*>(t);
+  pollable& file = *c.file;
+  const std::int64_t now = os::now_ns();
+  for (;;) {
+    const std::int64_t when = file.look_at(c.w);
+    const bool due = when <= now;
+    c.armed.store(due ? kNever : when, seq_cst);
+    if (due) {
+      if (waiter* const x = rt::poll::unblock(*file.descriptor_, c.w, false)) rt::wake(m, x, 0);
+      return;
+    }
+    if (file.look_at(c.w) != when) continue;
+    if (when != kNever) rt::add_timer(m, t, when);
+    return;
+  }
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole
