@@ -27,21 +27,25 @@ result again_if_interrupted(Call call) noexcept {
   }
 }
 
-// SIGPIPE is blocked for this thread; one of our own making is taken back. One that was pending
-// before is somebody else's and stays.
+bool sigpipe_pending() noexcept {
+  sigset_t pending;
+  sigpending(&pending);
+  return sigismember(&pending, SIGPIPE) == 1;
+}
+
+// SIGPIPE is blocked for this thread, and one of our own making is taken back. (A call that has
+// written a part before it failed reports the part, and raises the signal all the same.) One that
+// was pending before is somebody else's and stays.
 template <class Call>
 result without_sigpipe(Call call) noexcept {
-  sigset_t pipe, before, pending;
+  sigset_t pipe, before;
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
-  sigpending(&pending);
-  if (sigismember(&pending, SIGPIPE) != 0) return again_if_interrupted(call);
   sigprocmask(SIG_BLOCK, &pipe, &before);
+  const bool theirs = sigismember(&before, SIGPIPE) == 1 && sigpipe_pending();
   const result r = again_if_interrupted(call);
-  if (r.error == EPIPE) {
-    const timespec at_once{};
-    while (sigtimedwait(&pipe, nullptr, &at_once) < 0 && errno == EINTR) {
-    }
+  const timespec at_once{};
+  while (!theirs && sigtimedwait(&pipe, nullptr, &at_once) < 0 && errno == EINTR) {
   }
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return r;
