@@ -51,7 +51,7 @@ inline bool start_wait(descriptor& d, way w) noexcept {
   seen = descriptor::kNil;
   if (word_of(d, w).compare_exchange_strong(seen, descriptor::kWait, seq_cst)) return true;
   if (seen != descriptor::kReady) fatal("poll: two wait for one file in the same direction");
-  word_of(d, w).store(descriptor::kNil, seq_cst);  // ready came in between
+  word_of(d, w).exchange(descriptor::kNil, seq_cst);  // ready came in between; we see all it is about
   return false;
 }
 
@@ -73,9 +73,10 @@ inline void undo_wait(descriptor& d, way w) noexcept {
 inline waiter* unblock(descriptor& d, way w, bool ready) noexcept {
   std::uintptr_t seen = word_of(d, w).load(seq_cst);
   for (;;) {
-    if (seen == descriptor::kReady || (seen == descriptor::kNil && !ready)) return nullptr;
+    // An event that finds ready says so again: who uses it up must see what this one is about.
+    if (!ready && seen <= descriptor::kReady) return nullptr;
     const std::uintptr_t then = ready ? descriptor::kReady : descriptor::kNil;
-    if (word_of(d, w).compare_exchange_weak(seen, then, seq_cst)) break;
+    if (word_of(d, w).compare_exchange_strong(seen, then, seq_cst)) break;
   }
   return seen > descriptor::kWait ? reinterpret_cast<waiter*>(seen) : nullptr;
 }

@@ -282,9 +282,9 @@ TEST_P(NetStress, DialsAgainstCancellation) {
       dialers.go([&, d = dice(i)]() mutable {
         while (!limit.over()) {
           auto [ctx, cancel] = vole::with_cancel(vole::context::background());
-          auto canceller = vole::spawn([&, wait = d.below(3)] {
+          auto canceller = vole::spawn([&stop = cancel, wait = d.below(3)] {
             if (wait != 0) vole::sleep_for(vole::duration(wait * 20'000));
-            cancel();
+            stop();
           });
           std::error_code error;
           conn c = vole::net::dial("tcp", at, ctx, error);
