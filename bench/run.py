@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 
+import servers
 from machine import busy_s, machine, wait_for_calm
 from report import MAX_FOREIGN, MAX_SPREAD, MIN_ROUNDS, NOT_OFFERED, compare, measurements, save, table
 
@@ -29,6 +30,7 @@ BENCH = ROOT / "bench"
 BUILD = ROOT / "build" / "bench"
 RELEASE = ROOT / "build" / "release"
 TOKIO = BUILD / "tokio"
+BARE, ECHO_LOAD = BUILD / "bare_epoll", BUILD / "echo_load"
 
 TIMEOUT_S = 60
 BOOST_FLAGS = ["-std=c++20", "-O2", "-DNDEBUG", "-pthread"]
@@ -41,8 +43,9 @@ NAMES = {
     "spawn_join": 100_000, "spawn_seq": 100_000, "yield": 500_000, "yield1k": 500_000,
     "pingpong": 100_000, "chan_spsc": 500_000, "chan_mpmc": 400_000, "select4": 100_000,
     "mutex64": 640_000, "skynet": 10_000, "fib": 20, "sieve": 200, "parked": 10_000,
+    "echo": 1, "http": 1,  # seconds per number of connections
 }
-DEFAULT_PEERS = ["go", "tokio", "boost_fiber", "tokio1", "boost_fiber1"]
+DEFAULT_PEERS = ["go", "tokio", "boost_fiber", "tokio1", "boost_fiber1", "bare"]
 
 
 # ── programs ──
@@ -72,6 +75,7 @@ PROGRAMS = {
     "boost_fiber1": boost("single"),
     "tokio": tokio("multi"),
     "tokio1": tokio("current"),
+    "bare": Program(BARE, "bare"),
 }
 
 
@@ -106,14 +110,20 @@ def build_tokio():
     subprocess.run(command, cwd=BENCH / "tokio", check=True, stdout=sys.stderr)
 
 
-BUILDERS = {"vole": build_vole, "go": build_go, "boost": build_boost, "tokio": build_tokio}
+def build_bare():
+    for name, target in (("epoll", BARE), ("echo_load", ECHO_LOAD)):
+        command = ["g++", "-std=c++20", "-O2", "-o", str(target), str(BENCH / "bare" / f"{name}.cc")]
+        subprocess.run(command, check=True, stdout=sys.stderr)
+
+
+BUILDERS = {"vole": build_vole, "go": build_go, "boost": build_boost, "tokio": build_tokio, "bare": build_bare}
 
 
 def build(programs):
     """Builds what the programs need; returns those that could not be built."""
     BUILD.mkdir(parents=True, exist_ok=True)
     broken = set()
-    for kind in dict.fromkeys(PROGRAMS[p].build for p in programs):
+    for kind in dict.fromkeys([*(PROGRAMS[p].build for p in programs), "bare"]):  # the echo's client
         say(f"building {kind}")
         try:
             BUILDERS[kind]()
@@ -208,6 +218,18 @@ def execute(command, env, timeout):
         except ValueError as error:
             return Run(f"failed ({error})")
         return Run("ok", metrics, own_s, usage.ru_maxrss, wall_s, foreign_s)
+
+
+def serve(command, env, name, seconds):
+    """Runs one server once, with its client beside it."""
+    start, busy = time.monotonic(), busy_s()
+    try:
+        metrics, own_s = servers.run(command, env, name, ECHO_LOAD, seconds or servers.SECONDS)
+    except servers.Failed as error:
+        return Run(NOT_OFFERED if str(error) == "exit 2" else f"failed ({error})")
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Run(f"failed ({error})")
+    return Run("ok", metrics, own_s, 0, time.monotonic() - start, max(0.0, busy_s() - busy - own_s))
 
 
 # ── many runs ──
@@ -343,6 +365,8 @@ def main(words):
             return Run("not built")
         if not args.quick:
             wait_for_calm(args.calm)
+        if name in servers.CONNECTIONS:
+            return serve([str(PROGRAMS[program].path)], PROGRAMS[program].env, name, n)
         extra = [str(n)] if n else []
         return execute([str(PROGRAMS[program].path), name, *extra], PROGRAMS[program].env, timeout)
 

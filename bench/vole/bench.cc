@@ -4,6 +4,7 @@
 //        runs inside vole::run, so starting and stopping the runtime is not counted.
 // Exit   0; 1: a wrong result; 2: an unknown NAME or a bad N.
 #include "bench.h"
+#include "serving.h"
 
 #include <vole/vole.h>
 
@@ -98,6 +99,8 @@ std::span<const benchmark> running() { return kRunning; }
 int main(int argc, char** argv) {
   using namespace bench;
   if (argc < 2) return usage("no name", "");
+  if (argc == 3 && is_server(argv[1]))
+    return vole::run([argv] { return serve(argv[1], argv[2]); });
   const benchmark* wanted = nullptr;
   for (const auto table : {running(), waiting()})
     for (const benchmark& b : table)
