@@ -19,7 +19,8 @@
 //        Rejected: a goroutine that waits in the poller. It would end with every runtime and be
 //        missing between two; it would be counted and dumped among the program's own; and a
 //        plain thread that has no runtime would hear nothing.
-// Note   a forked child has no teller. Ending a registration there leaves everything as it is.
+// Note   a forked child has no teller. Ending a registration there leaves everything as it is;
+//        making one is refused.
 // Proof  tests/api/signal_test.cc, tests/crash/signal_test.cc
 
 #include <vole/signal.h>
@@ -57,7 +58,7 @@ struct office {
   std::uintptr_t teller = 0;                      // the number of the one that works; 0: none
   std::uintptr_t last_teller = 0;
   os::thread thread;                              // the teller's
-  atomic<std::uint64_t> process{0};               // whose all this is
+  atomic<std::uint64_t> process{0};               // whose thread it is; 0: there is none
 };
 constinit office desk;
 
@@ -100,8 +101,10 @@ int start_teller_locked() noexcept {
   spec.name = "vole-signals";
   spec.block_signals = true;
   const int error = os::create_thread(&desk.thread, spec);
-  if (error == 0) desk.teller = desk.last_teller;
-  return error;
+  if (error != 0) return error;
+  desk.teller = desk.last_teller;
+  desk.process.store(os::process_id(), relaxed);
+  return 0;
 }
 
 // The handlers of those that nobody else wants; stops the teller if nobody wants anything. True:
@@ -114,6 +117,7 @@ bool end_locked(signal_listener& l, os::thread& thread) noexcept {
   });
   if (desk.first != nullptr || desk.teller == 0) return false;
   desk.teller = 0;
+  desk.process.store(0, relaxed);
   thread = desk.thread;
   return true;
 }
@@ -130,7 +134,6 @@ void end(signal_listener& l) noexcept {
 
 // 0 or errno; then `refused` says which signal it was about, 0: the teller.
 int begin_locked(signal_listener& l, std::uint64_t wanted, int& refused) noexcept {
-  desk.process.store(os::process_id(), relaxed);
   l.next = desk.first;
   if (l.next != nullptr) l.next->prev = &l;
   desk.first = &l;
@@ -146,6 +149,12 @@ int begin_locked(signal_listener& l, std::uint64_t wanted, int& refused) noexcep
 
 [[noreturn]] void refuse(int number, const char* why) {
   throw std::invalid_argument("vole::signal_notify: signal " + std::to_string(number) + " " + why);
+}
+
+// The teller, and perhaps somebody with the lock, are threads of the parent.
+bool in_forked_child() noexcept {
+  const std::uint64_t process = desk.process.load(relaxed);
+  return process != 0 && process != os::process_id();
 }
 
 std::uint64_t checked(std::span<const int> signals) {
@@ -167,6 +176,10 @@ std::uint64_t checked(std::span<const int> signals) {
 signal_listener* listen_to_signals(send_chan<int> to, std::span<const int> signals) {
   if (to == nullptr) throw std::invalid_argument("vole::signal_notify: the nil channel");
   const std::uint64_t wanted = checked(signals);
+  if (in_forked_child())
+    throw std::logic_error(
+        "vole::signal_notify: called in a forked child whose parent has registrations. After fork "
+        "call nothing but exec or _exit");
   auto listener = std::make_unique<signal_listener>(std::move(to));
   int refused = 0;
   desk.lock.acquire();
@@ -179,7 +192,7 @@ signal_listener* listen_to_signals(send_chan<int> to, std::span<const int> signa
 }
 
 void end_listening(signal_listener* l) noexcept {
-  if (os::process_id() != desk.process.load(relaxed)) return;  // a forked child
+  if (in_forked_child()) return;
   end(*l);
   delete l;
 }

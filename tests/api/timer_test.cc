@@ -145,6 +145,21 @@ TEST_P(Timer, HugeTimesAreNever) {
   });
 }
 
+// So far that a kernel, told to wait that long, might refuse.
+TEST_P(Timer, CenturiesAreNotRefused) {
+  const auto far = std::chrono::hours(24 * 365 * 250L);
+  const vole::duration last = vole::duration::max() - now().time_since_epoch() - 1h;
+  for (const vole::duration d : {vole::duration(far), last}) {
+    vole::timer t(d);  // waited for by an idle runtime
+    EXPECT_EQ(t.channel().recv_for(1ms).status, chan_status::timeout);
+    run([d] {
+      vole::timer alone(d);
+      vole::sleep_for(1ms);
+      EXPECT_TRUE(alone.stop());
+    });
+  }
+}
+
 TEST_P(Timer, DestroyingItStopsItAndTheChannelStays) {
   run([] {
     std::optional<vole::timer> t(std::in_place, 1ms);

@@ -41,11 +41,32 @@ int timer_pends() {
   });
 }
 
+// Somebody has waited in the poller for it, and waits there still.
+int timers_are_stopped() {
+  return vole::run([] {
+    const vole::chan<int> c;
+    vole::timer stopped(std::chrono::hours(1));
+    (void)vole::after(std::chrono::hours(1));
+    { vole::ticker destroyed(std::chrono::milliseconds(1)); }
+    vole::sleep_for(std::chrono::milliseconds(2));
+    stopped.stop();
+    return *c.recv();
+  });
+}
+int ticker_ticks() {
+  return vole::run([] {
+    vole::ticker t(std::chrono::milliseconds(30));
+    return t.channel().recv() && t.channel().recv() ? 0 : 1;
+  });
+}
+
 constexpr scenario kAll[] = {
     {"all_asleep", all_asleep},
     {"main_exited", main_exited},
     {"thread_may_send", thread_may_send},
     {"timer_pends", timer_pends},
+    {"timers_are_stopped", timers_are_stopped},
+    {"ticker_ticks", ticker_ticks},
 };
 
 }  // namespace

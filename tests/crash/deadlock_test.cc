@@ -30,5 +30,13 @@ TEST(Deadlock, PlainThreadCouldStillSend) {
 
 TEST(Deadlock, PendingTimerIsNoDeadlock) { EXPECT_TRUE(exited(deadlock("timer_pends"), 0)); }
 
+TEST(Deadlock, PendingTickerIsNoDeadlock) { EXPECT_TRUE(exited(deadlock("ticker_ticks"), 0)); }
+
+TEST(Deadlock, StoppedTimersAreNoHope) {
+  const ended e = deadlock("timers_are_stopped");
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, StartsWith("vole: fatal: all goroutines are asleep - deadlock!"));
+}
+
 }  // namespace
 }  // namespace vole::crash_test

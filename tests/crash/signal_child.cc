@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <stdexcept>
 
 #include "scenario.h"
 
@@ -49,6 +50,11 @@ int forked_child_ends_it() {
   lasting = signal_notify(c, {SIGTERM});
   const pid_t child = fork();
   if (child == 0) {
+    try {
+      (void)signal_notify(c, {SIGTERM});
+      _exit(1);
+    } catch (const std::logic_error&) {
+    }
     lasting.stop();
     std::exit(0);
   }
