@@ -252,7 +252,7 @@ TEST_P(Signal, WhatCannotBeHeardIsRefused) {
   });
 }
 
-TEST_P(Signal, ErrnoAndInterruptedCallsAreAsBefore) {
+TEST_P(Signal, ErrnoIsAsBefore) {
   run([] {
     const vole::chan<int> c(1);
     const auto r = signal_notify(c, {SIGUSR1});
@@ -261,6 +261,27 @@ TEST_P(Signal, ErrnoAndInterruptedCallsAreAsBefore) {
     EXPECT_EQ(errno, ENOTTY);
     c.recv();
   });
+}
+
+TEST_P(Signal, AnInterruptedCallGoesOn) {
+  const vole::chan<int> c(1);
+  const auto r = signal_notify(c, {SIGUSR1});
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ssize_t got = 0;
+  std::thread reader([&] {
+    char byte;
+    got = read(ends[0], &byte, 1);
+  });
+  for (int i = 0; i < 50; ++i) {
+    pthread_kill(reader.native_handle(), SIGUSR1);
+    EXPECT_EQ(c.recv(), SIGUSR1);
+  }
+  EXPECT_EQ(write(ends[1], "x", 1), 1);
+  reader.join();
+  EXPECT_EQ(got, 1) << "not EINTR";
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST_P(Signal, AChildsEnd) {
