@@ -134,12 +134,13 @@ TEST_P(Ticker, TicksBesideAGoroutineThatNeverWaits) {
   run([] {
     vole::ticker t(1ms);
     const vole::chan<> enough;
-    vole::go([enough] {
+    auto hog = vole::spawn([enough] {
       while (enough.try_recv().status == chan_status::would_block) {
       }
     });
     for (int i = 0; i < 3; ++i) t.channel().recv();
     enough.close();
+    hog.join();
   });
 }
 
