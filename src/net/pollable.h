@@ -12,7 +12,9 @@
 // Note   `keepers` count the memory: the handle (a conn), the open file, and a closer. A file
 //        that was closed stays a record, and says so, until its handle is gone.
 // Note   the runtime may end under anybody in here. What a goroutine held is then given up by
-//        `abandon`: a plain thread that queued behind it goes on.
+//        `abandon`: a plain thread that queued behind it goes on. (Not if the thread was stopped
+//        for so long on its way in that it became a zombie with the turn in hand.)
+// Proof  tests/model/pollable_model.cc; tests/stress/net_stress_test.cc
 #pragma once
 
 #include <cstddef>
@@ -20,7 +22,6 @@
 
 #include "base/atomic.h"
 #include "base/lock.h"
-#include "gmp/g.h"
 #include "poll/poll.h"
 #include "sched/park.h"
 #include "sched/timers.h"

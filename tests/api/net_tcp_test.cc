@@ -298,6 +298,49 @@ TEST_P(NetTcp, TheErrorSaysWhat) {
   });
 }
 
+// ── who polls ──
+
+// With every P busy nobody but sysmon looks at the network [28].
+TEST_P(NetTcp, BusyProcsDoNotStarveTheNetwork) {
+  run([this] {
+    pair p = connected_pair();
+    std::atomic<bool> read{false};
+    vole::wait_group all;
+    all.go([&] {
+      char c[1];
+      read = p.near.read(c) == 1;
+    });
+    vole_test::wait_until_parked(1, "IO wait");
+    p.far.write("x");
+    for (int i = 0; i < procs(); ++i)
+      all.go([&] {
+        while (!read) vole::yield();
+      });
+    all.wait();
+  });
+}
+
+// One look at the network [12] finds many; they run on every P [32].
+TEST_P(NetTcp, ManyWakeAtOnce) {
+  run([] {
+    constexpr std::size_t kPairs = 50;
+    std::vector<pair> pairs;
+    for (std::size_t i = 0; i < kPairs; ++i) pairs.push_back(connected_pair());
+    std::atomic<std::size_t> read{0};
+    vole::wait_group all;
+    for (pair& p : pairs)
+      all.go([&] {
+        char c[1];
+        while (p.near.read(c) == 1) ++read;
+      });
+    vole_test::wait_until_parked(kPairs, "IO wait");
+    for (pair& p : pairs) p.far.write("x");
+    for (pair& p : pairs) p.far.close();
+    all.wait();
+    EXPECT_EQ(read, kPairs);
+  });
+}
+
 // ── plain threads ──
 
 TEST_P(NetTcp, OnPlainThreadsWithoutARuntime) {

@@ -100,7 +100,7 @@ inline G* this_goroutine() noexcept {
   const M* const m = arch::this_m();
   return m != nullptr ? m->curg : nullptr;
 }
-inline void guest_enter() noexcept {}
+inline bool guest_enter() noexcept { return true; }
 inline void guest_leave() noexcept {}
 inline void guest_enter_anywhere() noexcept {}
 inline void checkpoint() noexcept {}

@@ -14,5 +14,6 @@ struct timer {
 inline constexpr std::int64_t kNoTimer = INT64_MAX;
 inline void add_timer(M*, timer*, std::int64_t) noexcept {}
 inline bool stop_timer(timer*) noexcept { return false; }
+inline std::uint32_t timer_generation() noexcept { return 1; }
 
 }  // namespace vole::rt
