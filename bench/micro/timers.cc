@@ -100,7 +100,8 @@ void user_reset(benchmark::State& state) {
       others.emplace_back(vole::duration(kHour + static_cast<std::int64_t>(random() % kHour)));
     vole::timer mine(std::chrono::hours(1));
     for (auto _ : state)
-      benchmark::DoNotOptimize(mine.reset(vole::duration(kHour + static_cast<std::int64_t>(random() % kHour))));
+      benchmark::DoNotOptimize(
+          mine.reset(vole::duration(kHour + static_cast<std::int64_t>(random() % kHour))));
   });
 }
 BENCHMARK(user_reset)->RangeMultiplier(10)->Range(1000, 1'000'000);

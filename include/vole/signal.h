@@ -21,7 +21,8 @@ class registration {
  public:
   registration() noexcept = default;
   explicit registration(detail::signal_listener* owned) noexcept : listener_(owned) {}
-  registration(registration&& other) noexcept : listener_(std::exchange(other.listener_, nullptr)) {}
+  registration(registration&& other) noexcept
+      : listener_(std::exchange(other.listener_, nullptr)) {}
   registration& operator=(registration&& other) noexcept {
     if (this == &other) return *this;
     stop();
@@ -45,8 +46,8 @@ class registration {
 // else meanwhile: SIGINT does not end the program. Several registrations of a signal all get it.
 // Any thread; no runtime is needed. Throws std::invalid_argument if a signal cannot be caught
 // (SIGKILL, SIGSTOP), is a fault of the thread it comes to (SIGSEGV, SIGFPE, ...), or is none, if
-// there are none, and for the nil channel; std::system_error if the system refuses; std::logic_error
-// in a forked child whose parent has registrations.
+// there are none, and for the nil channel; std::system_error if the system refuses;
+// std::logic_error in a forked child whose parent has registrations.
 [[nodiscard]] inline registration signal_notify(send_chan<int> to, std::span<const int> signals) {
   return registration(detail::listen_to_signals(std::move(to), signals));
 }

@@ -80,7 +80,8 @@ class timer : public detail::clock_handle {
 // std::invalid_argument unless d is positive.
 class ticker : public detail::clock_handle {
  public:
-  explicit ticker(duration d) : clock_handle(detail::deadline_after(d), detail::checked_period(d)) {}
+  explicit ticker(duration d)
+      : clock_handle(detail::deadline_after(d), detail::checked_period(d)) {}
 
   // The next tick that much from now, and so on. The result is as stop()'s.
   bool reset(duration d) {

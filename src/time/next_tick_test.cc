@@ -26,9 +26,7 @@ TEST(NextTick, AfterANightsSuspendItIsOneStepAndInPhase) {
             1'000'003 + 9 * kHour + 1'000'000);
 }
 
-TEST(NextTick, AClockBeforeTheDueTimeCountsAsOnTime) {
-  EXPECT_EQ(next_tick(100, 10, 40), 110);
-}
+TEST(NextTick, AClockBeforeTheDueTimeCountsAsOnTime) { EXPECT_EQ(next_tick(100, 10, 40), 110); }
 
 TEST(NextTick, BeyondTheEndOfTimeIsNever) {
   EXPECT_EQ(next_tick(INT64_MAX - 5, 10, INT64_MAX - 1), INT64_MAX);

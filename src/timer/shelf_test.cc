@@ -126,8 +126,8 @@ TEST(Shelf, AfterTheEndATimerStartsOnAnyShelf) {
 // any shelf. After stop has returned the record is its owner's alone: the count in it is no atomic,
 // and a sanitizer watches.
 struct counted : timer {
-  std::uint64_t fired = 0;   // by the function; by the owner while not pending
-  std::int64_t again = 0;    // > 0: it adds itself again
+  std::uint64_t fired = 0;  // by the function; by the owner while not pending
+  std::int64_t again = 0;   // > 0: it adds itself again
 };
 
 void count(timer* t, M*) noexcept {
@@ -138,9 +138,7 @@ void count(timer* t, M*) noexcept {
 
 constexpr std::size_t kShelves = 3;
 
-std::int64_t clock_now() {
-  return std::chrono::steady_clock::now().time_since_epoch().count();
-}
+std::int64_t clock_now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
 void own_timers(shelf* shelves, std::uint64_t seed, const std::atomic<bool>& over) {
   std::mt19937_64 random(seed);

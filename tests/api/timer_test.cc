@@ -23,7 +23,8 @@ using vole::now;
 class Timer : public vole_test::Runtime {};
 VOLE_AT_1_2_4_PROCS(Timer);
 
-static_assert(!std::is_copy_constructible_v<vole::timer> && !std::is_copy_assignable_v<vole::timer>);
+static_assert(!std::is_copy_constructible_v<vole::timer> &&
+              !std::is_copy_assignable_v<vole::timer>);
 static_assert(std::is_nothrow_move_constructible_v<vole::timer> &&
               std::is_nothrow_move_assignable_v<vole::timer>);
 static_assert(!std::is_convertible_v<vole::duration, vole::timer>);
@@ -265,8 +266,8 @@ TEST_P(Timer, AfterSendsOnce) {
     const auto c = vole::after(1ms);
     EXPECT_GE(c.recv(), due);
     EXPECT_EQ(c.try_recv().status, chan_status::would_block);
-    EXPECT_EQ(vole::select(vole::on_recv(vole::chan<int>(nullptr)), vole::on_recv(vole::after(1us))),
-              1u);
+    EXPECT_EQ(
+        vole::select(vole::on_recv(vole::chan<int>(nullptr)), vole::on_recv(vole::after(1us))), 1u);
   });
 }
 

@@ -72,10 +72,8 @@ int ends_with_exit() {
 }
 
 constexpr scenario kAll[] = {
-    {"default_again", default_again},
-    {"waits_for_a_signal", waits_for_a_signal},
-    {"registration_ended", registration_ended},
-    {"forked_child_ends_it", forked_child_ends_it},
+    {"default_again", default_again},           {"waits_for_a_signal", waits_for_a_signal},
+    {"registration_ended", registration_ended}, {"forked_child_ends_it", forked_child_ends_it},
     {"ends_with_exit", ends_with_exit},
 };
 

@@ -31,7 +31,8 @@ void linger(dice& d) {
     case 0: return vole::yield();
     case 1: return vole::sleep_for(short_time(d));
     default:
-      for (std::uint32_t i = d.below(200); i > 0; --i) std::atomic_signal_fence(std::memory_order_seq_cst);
+      for (std::uint32_t i = d.below(200); i > 0; --i)
+        std::atomic_signal_fence(std::memory_order_seq_cst);
   }
 }
 
