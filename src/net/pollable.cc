@@ -15,6 +15,8 @@ namespace {
 constexpr std::uintptr_t kYours = 1, kClosed = 2, kLost = 3;
 constexpr std::uintptr_t kGone = 1;                // closer_: it is over
 
+constinit atomic<bool> forks_watched{false};
+
 // At the runtime's end goroutines are not woken: their turn to be abandoned comes.
 void tell(M* m, waiter* w, std::uintptr_t value, bool at_end = false) noexcept {
   if (!at_end || w->g == nullptr) rt::wake(m, w, value);
@@ -41,6 +43,8 @@ pollable::pollable(int fd) noexcept : fd_(fd) {
 pollable::~pollable() = default;
 
 int pollable::attach() noexcept {
+  if (!forks_watched.load(relaxed) && !forks_watched.exchange(true, seq_cst))
+    rt::lifecycle::watch_forks();  // there may never have been a runtime
   const int error = rt::poll::open(fd_, &descriptor_);
   if (error == EPERM) return 0;
   if (error != 0) return error;

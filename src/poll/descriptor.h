@@ -35,7 +35,7 @@ struct alignas(64) descriptor {
 
   atomic<std::uintptr_t> word[2];  // by way
   atomic<std::uint32_t> tag;       // another one in each life
-  int fd;
+  int fd;                          // -1: not open
   descriptor* next;                // free list
 };
 

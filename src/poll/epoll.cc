@@ -47,6 +47,13 @@ descriptor* unpack(std::uint64_t data) noexcept {
   return reinterpret_cast<descriptor*>(data >> kTagBits << 6);
 }
 
+epoll_event everything(const descriptor* d) noexcept {
+  epoll_event e{};
+  e.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  e.data.u64 = pack(d, d->tag.load(relaxed));
+  return e;
+}
+
 // 0 or errno.
 int start_locked() noexcept {
   if (kernel.epoll.load(relaxed) >= 0) return 0;
@@ -117,15 +124,14 @@ int open(int fd, descriptor** out) noexcept {
   if (d == nullptr) return ENOMEM;
   for (auto& word : d->word) word.store(descriptor::kNil, relaxed);
   d->fd = fd;
-  epoll_event e{};
-  e.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-  e.data.u64 = pack(d, d->tag.load(relaxed));
+  epoll_event e = everything(d);
   if (epoll_ctl(kernel.epoll.load(relaxed), EPOLL_CTL_ADD, fd, &e) == 0) {
     kernel.open.fetch_add(1, seq_cst);
     *out = d;
     return 0;
   }
   error = errno;
+  d->fd = -1;
   holding hold(kernel.lock);
   kernel.free.push(d);
   return error;
@@ -138,8 +144,22 @@ void close(descriptor* d) noexcept {
       errno != EBADF)
     fatal("poll: the kernel does not let go of a file that it watches");
   kernel.open.fetch_sub(1, seq_cst);
+  d->fd = -1;
   holding hold(kernel.lock);
   kernel.free.push(d);
+}
+
+void start_again_in_child() noexcept {
+  if (kernel.epoll.load(relaxed) < 0) return;
+  ::close(kernel.event.exchange(-1, relaxed));
+  ::close(kernel.epoll.exchange(-1, relaxed));
+  kernel.broken.store(0, relaxed);
+  if (start_locked() != 0) fatal("poll: a forked child cannot make its poller");
+  descriptors.for_each([](descriptor* d) {
+    if (d->fd < 0) return;
+    epoll_event e = everything(d);
+    epoll_ctl(kernel.epoll.load(relaxed), EPOLL_CTL_ADD, d->fd, &e);
+  });
 }
 
 std::size_t open_count() noexcept { return kernel.open.load(seq_cst); }

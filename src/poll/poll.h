@@ -60,6 +60,10 @@ void close(descriptor* d) noexcept;
 // Makes the kernel objects, if there are none yet. 0 or errno.
 int start() noexcept;
 
+// In a forked child, where no runtime runs: kernel objects of its own, and its files watched by them.
+// The parent's would give each of the two what is meant for the other.
+void start_again_in_child() noexcept;
+
 // How many are open. The poller is worth asking when there are any.
 std::size_t open_count() noexcept;
 

@@ -3,6 +3,7 @@
 #include "base/atomic.h"
 #include "base/fatal.h"
 #include "os/os.h"
+#include "poll/poll.h"
 #include "sched/enter.h"
 #include "sched/state.h"
 
@@ -23,7 +24,7 @@ void count_out() noexcept {
 // In the child only this thread exists; locks and queues are as they happened to be. An M's P is
 // hidden, so that its next entry comes to refuse_forked_child.
 void in_forked_child() noexcept {
-  if (now() == phase::stopped) return;
+  if (now() == phase::stopped) return poll::start_again_in_child();
   word.store(static_cast<std::uint32_t>(phase::forked), seq_cst);
   if (M* const m = this_m()) {
     m->hot.p.store(nullptr, relaxed);

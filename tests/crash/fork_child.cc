@@ -107,6 +107,39 @@ int after_run() {
   return vole::run(go_on);
 }
 
+// Parent and child talk over sockets of their own at the same time, each with its own poller.
+int ping_pong() {
+  return vole::run([] {
+    vole::net::listener l = vole::net::listen("tcp", "127.0.0.1:0");
+    vole::net::conn near = vole::net::dial("tcp", l.local_address().to_string(), std::chrono::seconds(20));
+    vole::net::conn far = l.accept();
+    near.set_deadline(vole::now() + std::chrono::seconds(20));
+    far.set_deadline(vole::now() + std::chrono::seconds(20));
+    auto echoes = vole::spawn([&] {
+      char c[1];
+      while (far.read(c) == 1) far.write({c, 1});
+    });
+    char c[1];
+    for (int i = 0; i < 2000; ++i) {
+      near.write("x");
+      if (near.read(c) != 1) return 1;
+    }
+    near.close();
+    echoes.join();
+    return 6;
+  });
+}
+int sockets() {
+  const vole::net::listener inherited = vole::net::listen("tcp", "127.0.0.1:0");
+  const pid_t pid = fork();
+  if (pid == 0) _exit(ping_pong());
+  std::printf("parent: exit %d\n", ping_pong());
+  int status = 0;
+  waitpid(pid, &status, 0);
+  std::printf("child: exit %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+  return 0;
+}
+
 int implicit() {
   go_on();
   fork_and_tell(say_go);
@@ -137,6 +170,7 @@ constexpr scenario kAll[] = {
     {"goroutine_exec", by_goroutine<do_exec>},
     {"goroutine_exit", by_goroutine<do_exit>},
     {"goroutine_returns", returns},
+    {"sockets", sockets},
     {"thread_go", by_thread<say_go>},
     {"thread_go_owner", by_thread<say_go_with_owner>},
     {"thread_wait", by_thread<say_wait>},

@@ -63,5 +63,13 @@ TEST(Fork, ChildIsFreeWhereNoRuntimeRuns) {
   EXPECT_EQ(after.err, "");
 }
 
+TEST(Fork, ParentAndChildHaveAPollerEach) {
+  if (kThreadSanitizer) GTEST_SKIP() << "it refuses new threads in a forked child";
+  const ended e = forks("sockets");
+  EXPECT_TRUE(exited(e, 0));
+  EXPECT_EQ(e.out, "parent: exit 6\nchild: exit 6\n");
+  EXPECT_EQ(e.err, "");
+}
+
 }  // namespace
 }  // namespace vole::crash_test

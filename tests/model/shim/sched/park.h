@@ -106,6 +106,10 @@ inline void guest_enter_anywhere() noexcept {}
 inline void checkpoint() noexcept {}
 inline void yield_now() noexcept {}
 
+namespace lifecycle {
+inline void watch_forks() noexcept {}
+}
+
 inline M* enter() noexcept { return arch::this_m(); }
 inline void leave(M*) noexcept {}
 inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept) noexcept {
