@@ -230,6 +230,20 @@ TEST_P(NetDial, TheOtherFamilyIsTried) {
   reach("[::1]:0");  // on a plain thread
 }
 
+// The first family answers nothing at all: the other one is tried 300 ms later, and wins.
+TEST_P(NetDial, TheSilentFamilyLoses) {
+  if (!has_ipv6()) GTEST_SKIP() << "no IPv6 on this machine";
+  run([] {
+    const full_listener silent;
+    const std::string port = std::to_string(silent.l.local_address().port());
+    std::error_code error;
+    listener other = vole::net::listen("tcp", "[::1]:" + port, error);
+    if (error) GTEST_SKIP() << "somebody else has that port: " << error.message();
+    conn c = vole::net::dial("tcp", ":" + port, 20s);
+    EXPECT_EQ(c.remote_address(), other.local_address());
+  });
+}
+
 TEST_P(NetDial, BothRefuse) {
   run([] {
     const listener l = vole::net::listen("tcp", "127.0.0.1:0");

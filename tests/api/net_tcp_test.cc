@@ -2,6 +2,8 @@
 
 #include <vole/net.h>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -52,6 +54,24 @@ TEST_P(NetTcp, AddressesAgree) {
     EXPECT_EQ(p.near.remote_address().host(), "127.0.0.1");
     EXPECT_EQ(p.near.remote_address().network(), "tcp");
     EXPECT_NE(p.near.local_address(), p.far.local_address());
+  });
+}
+
+int option(const conn& c, int level, int name) {
+  int value = -1;
+  socklen_t size = sizeof(value);
+  EXPECT_EQ(getsockopt(c.native_handle(), level, name, &value, &size), 0);
+  return value;
+}
+
+TEST_P(NetTcp, BothEndsHaveGosOptions) {
+  run([] {
+    const pair p = connected_pair();
+    for (const conn* c : {&p.near, &p.far}) {
+      EXPECT_EQ(option(*c, IPPROTO_TCP, TCP_NODELAY), 1);
+      EXPECT_EQ(option(*c, SOL_SOCKET, SO_KEEPALIVE), 1);
+      EXPECT_EQ(option(*c, IPPROTO_TCP, TCP_KEEPIDLE), 15);
+    }
   });
 }
 
