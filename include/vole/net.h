@@ -88,7 +88,7 @@ class conn : public detail::net_handle {
 
 class listener : public detail::net_handle {
  public:
-  listener() noexcept = default;  // empty
+  listener() noexcept = default;                                              // empty
   explicit listener(detail::endpoint* owned) noexcept : net_handle(owned) {}  // vole's own
 
   // Waits for a connection. If the process has no descriptors left (EMFILE, ENFILE) or the kernel
@@ -101,7 +101,7 @@ class listener : public detail::net_handle {
 // Datagrams from and to anybody.
 class packet_conn : public detail::net_handle {
  public:
-  packet_conn() noexcept = default;  // empty
+  packet_conn() noexcept = default;                                              // empty
   explicit packet_conn(detail::endpoint* owned) noexcept : net_handle(owned) {}  // vole's own
 
   // One datagram and who sent it; what does not fit is lost.
@@ -148,7 +148,7 @@ class packet_conn : public detail::net_handle {
 [[nodiscard]] packet_conn listen_packet(std::string_view network, std::string_view at,
                                         std::error_code& error);
 
-// Every address of that name, best first. Names are looked up by threads of their own (getaddrinfo).
+// Every address of that name, best first. getaddrinfo looks names up, on threads of its own.
 [[nodiscard]] std::vector<address> resolve(std::string_view network, std::string_view at);
 [[nodiscard]] std::vector<address> resolve(std::string_view network, std::string_view at,
                                            const context& ctx);
@@ -159,9 +159,9 @@ class packet_conn : public detail::net_handle {
 
 }  // namespace net
 
-// Waits until fd, which a C library opened, can be read or written without blocking, or has an error
-// or its end to report. False: the time was over. The fd may be closed meanwhile, but is still
-// waited for then.
+// Waits until fd, which a C library opened, can be read or written without blocking, or has an
+// error or its end to report. False: the time was over. If fd is closed meanwhile, its file is
+// waited for all the same.
 bool wait_readable(int fd, time_point until = time_point::max());
 bool wait_readable(int fd, std::error_code& error);
 bool wait_readable(int fd, time_point until, std::error_code& error);

@@ -66,8 +66,9 @@ std::string address::host() const {
   std::string h = text;
   if (parts_.zone == 0) return h;
   char name[IF_NAMESIZE];
-  return h + '%' + (detail::calls::zone_name(parts_.zone, name) ? std::string(name)
-                                                                : std::to_string(parts_.zone));
+  return h + '%' +
+         (detail::calls::zone_name(parts_.zone, name) ? std::string(name)
+                                                      : std::to_string(parts_.zone));
 }
 
 std::string_view address::network() const noexcept {
@@ -90,7 +91,7 @@ std::size_t std::hash<vole::net::address>::operator()(const vole::net::address& 
   std::size_t h = std::hash<std::string_view>{}(
       {reinterpret_cast<const char*>(p.bytes.data()), p.bytes.size()});
   h = h * 31 + std::hash<std::string>{}(p.path);
-  const std::size_t rest = std::size_t{p.port} << 16 | std::size_t{p.ip} << 8 |
-                           static_cast<std::size_t>(p.kind);
+  const std::size_t rest =
+      std::size_t{p.port} << 16 | std::size_t{p.ip} << 8 | static_cast<std::size_t>(p.kind);
   return (h * 31 + p.zone) * 31 + rest;
 }

@@ -85,7 +85,9 @@ result send_to(int fd, const void* from, std::size_t n, const sockaddr* peer,
 result socket(int domain, int type, int protocol) noexcept {
   return of(::socket(domain, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol));
 }
-result bind(int fd, const sockaddr* at, socklen_t size) noexcept { return of(::bind(fd, at, size)); }
+result bind(int fd, const sockaddr* at, socklen_t size) noexcept {
+  return of(::bind(fd, at, size));
+}
 result listen(int fd, int backlog) noexcept { return of(::listen(fd, backlog)); }
 result accept(int fd, sockaddr* peer, socklen_t* size) noexcept {
   const socklen_t room = *size;

@@ -65,8 +65,8 @@ struct lookup_result {
 };
 lookup_result lookup(const char* host, const char* service, int family, int socket_type) noexcept;
 void free_lookup(addrinfo* list) noexcept;
-std::uint32_t zone_index(const char* name) noexcept;              // 0: unknown
-bool zone_name(std::uint32_t index, char* name16) noexcept;       // at least IF_NAMESIZE bytes
+std::uint32_t zone_index(const char* name) noexcept;         // 0: unknown
+bool zone_name(std::uint32_t index, char* name16) noexcept;  // at least IF_NAMESIZE bytes
 
 }  // namespace calls
 }  // namespace detail

@@ -26,9 +26,8 @@ std::size_t clip(std::size_t n) noexcept { return n < kMostAtOnce ? n : kMostAtO
 
 std::size_t read_turn(endpoint& e, std::span<std::byte> to, std::error_code& error) noexcept {
   if (to.empty()) return 0;
-  return static_cast<std::size_t>(until_done(e, way::in, error, [&](int fd) {
-    return calls::read(fd, to.data(), clip(to.size()));
-  }));
+  return static_cast<std::size_t>(until_done(
+      e, way::in, error, [&](int fd) { return calls::read(fd, to.data(), clip(to.size())); }));
 }
 
 calls::result write_parts(const endpoint& e, int fd, const iovec* parts, int n) noexcept {
@@ -75,9 +74,8 @@ std::size_t write_turn(endpoint& e, std::span<const const_buffer> parts,
     const int n = w.collect(into);
     if (n == 0 && e.kind.is_stream) return done;
     if (n == 0) into[0] = {};  // an empty datagram
-    const std::int64_t now = until_done(e, way::out, error, [&](int fd) {
-      return write_parts(e, fd, into, n == 0 ? 1 : n);
-    });
+    const std::int64_t now = until_done(
+        e, way::out, error, [&](int fd) { return write_parts(e, fd, into, n == 0 ? 1 : n); });
     if (error) return done;
     done += static_cast<std::size_t>(now);
     w.advance(static_cast<std::size_t>(now));
@@ -132,9 +130,8 @@ std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t coun
   std::uint64_t done = 0;
   while (done < count) {
     const std::size_t most = clip(count - done);
-    const std::int64_t n = until_done(*end_, way::out, error, [&](int fd) {
-      return calls::send_file(fd, file, &from, most);
-    });
+    const std::int64_t n = until_done(
+        *end_, way::out, error, [&](int fd) { return calls::send_file(fd, file, &from, most); });
     if (n == 0) break;  // the file's end, or an error
     done += static_cast<std::uint64_t>(n);
   }

@@ -4,7 +4,7 @@
 // Law    with several addresses the first family of the list is tried first, one address after the
 //        other, each with its share of the time that is left. If both families are there, the other
 //        one starts 300 ms later, or when the first has failed (RFC 8305). The first connection
-//        wins; the loser is cancelled, and closed if it comes all the same. The first error counts.
+//        wins; the loser is cancelled, and closed when dial returns. The first error counts.
 // Note   a plain thread has a goroutine do that for it: it is told when the runtime ends.
 
 #include <cerrno>
@@ -82,7 +82,11 @@ connected dial_both(const network_name& n, list first, list second, const patien
     } else {
       came = arrivals.recv_for(duration(kFallback)).value;
     }
-    if (came && came->c.end != nullptr) return std::move(came->c);
+    if (came && came->c.end != nullptr) {
+      cancel();
+      if (pending == 2) arrivals.recv();  // the loser, which is closed with that
+      return std::move(came->c);
+    }
     if (came) {
       --pending;
       if (!why || !came->fallback) why = std::move(came->c.why);
@@ -100,8 +104,7 @@ connected dial_both(const network_name& n, list first, list second, const patien
 
 connected dial_parallel(const network_name& n, const list& at, const patience& p) {
   list first, second;
-  for (const address& a : at)
-    (a.parts().ip == at[0].parts().ip ? first : second).push_back(a);
+  for (const address& a : at) (a.parts().ip == at[0].parts().ip ? first : second).push_back(a);
   if (second.empty() || n.kind != detail::transport::tcp) return dial_in_turn(n, at, p);
   if (goroutine_id() != 0) return dial_both(n, std::move(first), std::move(second), p);
   try {
@@ -151,9 +154,7 @@ conn dial_quietly(std::string_view network, std::string_view at, const patience&
 
 }  // namespace
 
-conn dial(std::string_view network, std::string_view at) {
-  return dial_or_throw(network, at, {});
-}
+conn dial(std::string_view network, std::string_view at) { return dial_or_throw(network, at, {}); }
 conn dial(std::string_view network, std::string_view at, const context& ctx) {
   return dial_or_throw(network, at, patience::of(ctx));
 }

@@ -88,8 +88,8 @@ int net_handle::release() noexcept {
 namespace net {
 namespace {
 
-using detail::calls::result;
 using detail::endpoint;
+using detail::calls::result;
 
 // A file that somebody else made: what is it?
 endpoint::traits traits_of(int fd) noexcept {

@@ -20,8 +20,8 @@ class endpoint final : public pollable {
  public:
   struct traits {
     transport kind = transport::none;
-    int family = 0;          // AF_*; 0: not a socket
-    bool is_stream = true;   // bytes; else datagrams
+    int family = 0;         // AF_*; 0: not a socket
+    bool is_stream = true;  // bytes; else datagrams
   };
   endpoint(int fd, const traits& t) noexcept : pollable(fd), kind(t) {}
 

@@ -31,8 +31,8 @@ void throw_net(std::string operation, const std::error_code& code) {
 }
 
 void throw_net(std::string operation, const failure& f) {
-  throw net_error(f.code, std::move(operation) + ": " +
-                              (f.what.empty() ? message_of(f.code) : f.what));
+  throw net_error(f.code,
+                  std::move(operation) + ": " + (f.what.empty() ? message_of(f.code) : f.what));
 }
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 // Who    any goroutine, any plain thread.
 // Note   a wildcard listens on IPv6 and IPv4 by one socket, where the kernel has IPv6.
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <utility>
@@ -73,7 +74,8 @@ endpoint_ptr open_any(std::string_view network, std::string_view at, bool packet
   const bool suits = (n.socket_type() == SOCK_DGRAM) == packets;
   if (n.kind != transport::none && !suits) {
     f = {std::make_error_code(std::errc::protocol_not_supported),
-         packets ? "not a network of datagrams" : "not a network of connections", {}};
+         packets ? "not a network of datagrams" : "not a network of connections",
+         {}};
     return nullptr;
   }
   auto found = detail::find_addresses(n, network, at, detail::purpose::listen, {}, f);
@@ -133,7 +135,7 @@ int accept_turn(endpoint& l, detail::raw_address& peer, std::error_code& error) 
   }));
 }
 
-// The back-off. Closing and deadlines end it; a new connection does, too: perhaps there is room now.
+// The back-off. Closing and deadlines end it; a new connection only wakes us.
 void wait_a_while(endpoint& l, std::int64_t pause) noexcept {
   const std::int64_t until = os::now_ns() + pause;
   while (os::now_ns() < until)
@@ -144,7 +146,7 @@ int accept_fd(endpoint* l, bool insist, detail::raw_address& peer,
               std::error_code& error) noexcept {
   const detail::turn mine(l, way::in, error);
   if (!mine) return -1;
-  for (std::int64_t pause = kFirstPause;; pause = pause < kLongestPause / 2 ? 2 * pause : kLongestPause) {
+  for (std::int64_t pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
     error.clear();
     const int fd = accept_turn(*l, peer, error);
     if (!error) return fd;

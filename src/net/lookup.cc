@@ -35,7 +35,8 @@ int family_of(const network_name& n) noexcept {
 failure explain(const lookup_job& j, const calls::lookup_result& r) {
   if (r.eai == EAI_SERVICE)
     return {std::make_error_code(std::errc::invalid_argument),
-            "unknown port " + j.network + "/" + j.port, {}};
+            "unknown port " + j.network + "/" + j.port,
+            {}};
   const std::string who = "lookup " + (j.host.empty() ? j.port : j.host) + ": ";
   std::error_code code = errc::no_such_host;
   if (r.eai == EAI_AGAIN || r.eai == EAI_FAIL) code = errc::lookup_failed;

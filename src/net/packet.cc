@@ -47,10 +47,9 @@ std::size_t packet_conn::write_to(std::span<const std::byte> from, const address
     error = detail::system_error_code(to ? EAFNOSUPPORT : EDESTADDRREQ);
     return 0;
   }
-  return static_cast<std::size_t>(
-      detail::until_done(*end_, detail::way::out, error, [&](int fd) {
-        return detail::calls::send_to(fd, from.data(), from.size(), &raw.any, raw.size);
-      }));
+  return static_cast<std::size_t>(detail::until_done(*end_, detail::way::out, error, [&](int fd) {
+    return detail::calls::send_to(fd, from.data(), from.size(), &raw.any, raw.size);
+  }));
 }
 
 std::pair<std::size_t, address> packet_conn::read_from(std::span<std::byte> to) {

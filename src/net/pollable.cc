@@ -13,7 +13,7 @@ namespace {
 
 // What one who wants the lock is told. kLost: closed while it queued; it has a reference.
 constexpr std::uintptr_t kYours = 1, kClosed = 2, kLost = 3;
-constexpr std::uintptr_t kGone = 1;                // closer_: it is over
+constexpr std::uintptr_t kGone = 1;  // closer_: it is over
 
 constinit atomic<bool> forks_watched{false};
 
@@ -107,9 +107,7 @@ void pollable::abandon(void*, waiter* w) noexcept {
       file.evict(nullptr, true);
       if (file.count_down()) file.end_life(true);
       return file.drop();
-    case stay::having::keeper:
-      file.closer_.exchange(0, seq_cst);
-      return file.drop();
+    case stay::having::keeper: file.closer_.exchange(0, seq_cst); return file.drop();
   }
   if (file.count_down()) file.end_life(true);
 }
@@ -235,8 +233,7 @@ bool pollable::close(bool keep_fd) noexcept {
   keep_fd_ = keep_fd;
   keep();
   if (seen >= 2 * kOne)  // somebody is inside
-    within(way::in, stay::having::closing,
-           [this](M* m, bool, stay*) noexcept { evict(m, false); });
+    within(way::in, stay::having::closing, [this](M* m, bool, stay*) noexcept { evict(m, false); });
   if (count_down()) {
     end_life(false);
   } else if (descriptor_ != nullptr) {
@@ -284,8 +281,7 @@ void pollable::end_life(bool at_end) noexcept {
     if (w->g == nullptr) {
       rt::wake(nullptr, w, 0);  // needs no runtime
     } else if (!at_end) {
-      within(way::in, stay::having::keeper,
-             [w](M* m, bool, stay*) noexcept { rt::wake(m, w, 0); });
+      within(way::in, stay::having::keeper, [w](M* m, bool, stay*) noexcept { rt::wake(m, w, 0); });
     }
   }
   drop();

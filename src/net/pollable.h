@@ -106,10 +106,10 @@ class pollable {
   // What a goroutine has while it is in the runtime's hands; on its stack.
   struct stay {
     enum class having : std::uint8_t {
-      place,     // in the queue, and a reference
-      lock,      // and a reference
-      nothing,   // but a reference
-      closing,   // the open file's reference and a keeper
+      place,    // in the queue, and a reference
+      lock,     // and a reference
+      nothing,  // but a reference
+      closing,  // the open file's reference and a keeper
       keeper,
     };
     pollable* file;
@@ -124,7 +124,7 @@ class pollable {
   struct clock : rt::timer {
     pollable* file = nullptr;
     way w{};
-    atomic<std::int64_t> armed{kNever};  // no later than this does it look; kNever: it stands nowhere
+    atomic<std::int64_t> armed{kNever};  // when it looks at the latest; kNever: it stands nowhere
     std::uint32_t generation = 0;        // of the runtime that it was armed in; under guard_
   };
 

@@ -60,8 +60,7 @@ bool wait_ready(int fd, way w, time_point t, std::error_code& error) {
 bool wait_or_throw(int fd, way w, time_point t) {
   std::error_code error;
   const bool ready = wait_ready(fd, w, t, error);
-  if (error)
-    detail::throw_net(w == way::in ? "vole::wait_readable" : "vole::wait_writable", error);
+  if (error) detail::throw_net(w == way::in ? "vole::wait_readable" : "vole::wait_writable", error);
   return ready;
 }
 

@@ -73,6 +73,50 @@ std::vector<address> find_unix(const network_name& n, std::string_view at, failu
   return {};
 }
 
+// An address without a name in it: a literal, or this machine.
+std::vector<address> without_name(const network_name& n, address_parts literal, purpose what,
+                                  std::uint16_t port) {
+  std::vector<address> out;
+  if (literal.ip != 0) {
+    literal.kind = n.kind;
+    literal.port = port;
+    if (n.ip == 0 || n.ip == literal.ip) out.emplace_back(std::move(literal));
+  } else if (what == purpose::dial) {
+    push_ip(out, n, "127.0.0.1", port);
+    push_ip(out, n, "::1", port);
+  } else {
+    push_ip(out, n, "::", port);
+    push_ip(out, n, "0.0.0.0", port);
+  }
+  return out;
+}
+
+std::vector<address> find_ip(const network_name& n, std::string_view network, std::string_view at,
+                             purpose what, const patience& p, failure& f) {
+  std::string_view host, port;
+  if (const char* const wrong = split_host_port(at, host, port)) {
+    f = invalid("address " + std::string(at) + ": " + wrong);
+    return {};
+  }
+  std::uint16_t number = 0;
+  const bool numeric = parse_port(port, number);
+  if (!numeric && port.find_first_not_of("0123456789") == std::string_view::npos) {
+    f = invalid("address " + std::string(at) + ": invalid port");
+    return {};
+  }
+  address_parts literal;
+  const bool has_name = !host.empty() && !parse_ip(host, literal);
+  if (has_name || !numeric) {
+    lookup_answer a = ask_threads(n, network, has_name ? host : std::string_view(), port, p);
+    f = std::move(a.why);
+    if (f || has_name) return std::move(a.found);
+    number = a.found.front().port();
+  }
+  auto out = without_name(n, std::move(literal), what, number);
+  if (out.empty()) f = invalid("address " + std::string(host) + ": no suitable address found");
+  return out;
+}
+
 }  // namespace
 
 std::error_code patience::over() const noexcept {
@@ -87,45 +131,11 @@ std::vector<address> find_addresses(const network_name& n, std::string_view netw
                                     failure& f) {
   if (n.kind == transport::none) {
     f = {std::make_error_code(std::errc::protocol_not_supported),
-         "unknown network " + std::string(network), {}};
+         "unknown network " + std::string(network),
+         {}};
     return {};
   }
-  if (!n.is_ip()) return find_unix(n, at, f);
-  std::string_view host, port;
-  if (const char* const wrong = split_host_port(at, host, port)) {
-    f = invalid("address " + std::string(at) + ": " + wrong);
-    return {};
-  }
-  std::uint16_t number = 0;
-  const bool numeric = parse_port(port, number);
-  const bool digits = port.find_first_not_of("0123456789") == std::string_view::npos;
-  address_parts literal;
-  const bool is_ip = !host.empty() && parse_ip(host, literal);
-  if (!numeric && digits) {
-    f = invalid("address " + std::string(at) + ": invalid port");
-    return {};
-  }
-  if (!numeric || (!host.empty() && !is_ip)) {
-    const std::string_view name = is_ip || host.empty() ? std::string_view() : host;
-    lookup_answer a = ask_threads(n, network, name, port, p);
-    f = std::move(a.why);
-    if (f || !name.empty()) return std::move(a.found);
-    number = a.found.front().port();
-  }
-  std::vector<address> out;
-  if (is_ip) {
-    literal.kind = n.kind;
-    literal.port = number;
-    if (n.ip == 0 || n.ip == literal.ip) out.emplace_back(std::move(literal));
-  } else if (what == purpose::dial) {
-    push_ip(out, n, "127.0.0.1", number);
-    push_ip(out, n, "::1", number);
-  } else {
-    push_ip(out, n, "::", number);
-    push_ip(out, n, "0.0.0.0", number);
-  }
-  if (out.empty()) f = invalid("address " + std::string(host) + ": no suitable address found");
-  return out;
+  return n.is_ip() ? find_ip(n, network, at, what, p, f) : find_unix(n, at, f);
 }
 
 }  // namespace detail

@@ -1,8 +1,8 @@
 // Making sockets: the options that every one of ours has.
 //
 // Who    dial.cc, listen.cc.
-// Law    as Go: TCP_NODELAY, keep-alive after 15 s; datagrams may be broadcast. What a listener has,
-//        the kernel gives to the connections that it accepts.
+// Law    as Go: TCP_NODELAY, keep-alive after 15 s; datagrams may be broadcast. What a listener
+//        has, the kernel gives to the connections that it accepts.
 #pragma once
 
 #include "net/calls.h"

@@ -59,8 +59,8 @@ void ip6_from_raw(const sockaddr_in6& from, address_parts& p) noexcept {
 bool to_raw(const net::address& a, int family, raw_address& out) noexcept {
   const address_parts& p = a.parts();
   out.storage = {};
-  if (family == AF_UNIX) return p.ip == 0 && p.kind >= transport::unix_stream &&
-                                unix_to_raw(p.path, out);
+  if (family == AF_UNIX)
+    return p.ip == 0 && p.kind >= transport::unix_stream && unix_to_raw(p.path, out);
   if (family == AF_INET && p.ip == 4) {
     auto& to = *reinterpret_cast<sockaddr_in*>(&out.storage);
     to.sin_family = AF_INET;
@@ -88,7 +88,8 @@ bool to_raw(const net::address& a, int family, raw_address& out) noexcept {
 net::address from_raw(const raw_address& raw, transport kind) {
   address_parts p;
   p.kind = kind;
-  if (raw.size < sizeof(sa_family_t)) return kind >= transport::unix_stream ? net::address(p) : net::address();
+  if (raw.size < sizeof(sa_family_t))  // an unnamed unix socket
+    return kind >= transport::unix_stream ? net::address(std::move(p)) : net::address();
   switch (raw.any.sa_family) {
     case AF_UNIX: p.path = unix_path(raw); break;
     case AF_INET: {
@@ -136,8 +137,7 @@ network_name find_network(std::string_view name) noexcept {
   return {};
 }
 
-const char* split_host_port(std::string_view text, std::string_view& host,
-                            std::string_view& port) {
+const char* split_host_port(std::string_view text, std::string_view& host, std::string_view& port) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return "missing port in address";
   port = text.substr(colon + 1);
@@ -145,8 +145,8 @@ const char* split_host_port(std::string_view text, std::string_view& host,
   if (!text.empty() && text[0] == '[') {
     const std::size_t end = text.find(']');
     if (end == std::string_view::npos) return "missing ']' in address";
-    if (end + 1 != colon) return end + 1 == text.size() ? "missing port in address"
-                                                        : "too many colons in address";
+    if (end + 1 != colon)
+      return end + 1 == text.size() ? "missing port in address" : "too many colons in address";
     host = text.substr(1, end - 1);
   } else if (host.find(':') != std::string_view::npos) {
     return "too many colons in address";
@@ -163,15 +163,14 @@ bool parse_ip(std::string_view text, address_parts& out) {
     if (zone.empty()) return false;
   }
   const std::string literal(text);
+  if (literal.find('\0') != std::string::npos) return false;
   if (zone.empty() && inet_pton(AF_INET, literal.c_str(), out.bytes.data()) == 1) {
     out.ip = 4;
-    return literal.size() == text.size();
+    return true;
   }
   raw_address raw;
   auto& v6 = *reinterpret_cast<sockaddr_in6*>(&raw.storage);
-  if (literal.find('\0') != std::string::npos ||
-      inet_pton(AF_INET6, literal.c_str(), &v6.sin6_addr) != 1)
-    return false;
+  if (inet_pton(AF_INET6, literal.c_str(), &v6.sin6_addr) != 1) return false;
   ip6_from_raw(v6, out);
   out.port = 0;
   if (zone.empty() || out.ip == 4) return zone.empty();

@@ -27,7 +27,7 @@ struct raw_address {
 bool to_raw(const net::address& a, int family, raw_address& out) noexcept;
 net::address from_raw(const raw_address& raw, transport kind);
 
-net::address local_address_of(int fd, transport kind);   // empty: it has none
+net::address local_address_of(int fd, transport kind);  // empty: it has none
 net::address remote_address_of(int fd, transport kind);
 
 // "tcp4" and the like.

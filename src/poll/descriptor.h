@@ -51,7 +51,7 @@ inline bool start_wait(descriptor& d, way w) noexcept {
   seen = descriptor::kNil;
   if (word_of(d, w).compare_exchange_strong(seen, descriptor::kWait, seq_cst)) return true;
   if (seen != descriptor::kReady) fatal("poll: two wait for one file in the same direction");
-  word_of(d, w).exchange(descriptor::kNil, seq_cst);  // ready came in between; we see all it is about
+  word_of(d, w).exchange(descriptor::kNil, seq_cst);  // ready came in between
   return false;
 }
 

@@ -60,8 +60,8 @@ void close(descriptor* d) noexcept;
 // Makes the kernel objects, if there are none yet. 0 or errno.
 int start() noexcept;
 
-// In a forked child, where no runtime runs: kernel objects of its own, and its files watched by them.
-// The parent's would give each of the two what is meant for the other.
+// In a forked child, where no runtime runs: kernel objects of its own, which watch its files. The
+// parent's would give each of the two what is meant for the other.
 void start_again_in_child() noexcept;
 
 // How many are open. The poller is worth asking when there are any.

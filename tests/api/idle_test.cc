@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "fixture.h"
+#include "net_pair.h"
 
 namespace {
 
@@ -25,33 +26,50 @@ double cpu_ms() {
   return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
 }
 
+// On a goroutine, while nothing happens.
+void expect_idle(std::chrono::milliseconds how_long) {
+  // What follows the work (Ms that look once more, a sysmon that slows down) is not idleness.
+  vole::wait_group settled;
+  settled.add();
+  std::thread([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    settled.done();
+  }).detach();
+  settled.wait();
+
+  double used = 0;
+  vole::wait_group over;
+  over.add();
+  std::thread watch([&] {
+    const double before = cpu_ms();
+    std::this_thread::sleep_for(how_long);
+    used = cpu_ms() - before;
+    over.done();
+  });
+  over.wait();
+  watch.join();
+  EXPECT_LT(used, 5.0) << "ms of CPU in " << how_long.count() << " ms of waiting";
+}
+
 TEST_P(Idle, WaitingProgramUsesNoProcessor) {  // [26]
   if (kSanitized) GTEST_SKIP() << "the sanitizer's own threads use the processor";
   vole::run([] {
     vole::wait_group warm;
     for (int i = 0; i < 100; ++i) warm.go([] { vole::yield(); });
     warm.wait();
-    // What follows the work (Ms that look once more, a sysmon that slows down) is not idleness.
-    vole::wait_group settled;
-    settled.add();
-    std::thread([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      settled.done();
-    }).detach();
-    settled.wait();
+    expect_idle(std::chrono::seconds(2));
+  });
+}
 
-    double used = 0;
-    vole::wait_group over;
-    over.add();
-    std::thread watch([&] {
-      const double before = cpu_ms();
-      std::this_thread::sleep_for(std::chrono::seconds(2));
-      used = cpu_ms() - before;
-      over.done();
-    });
-    over.wait();
-    watch.join();
-    EXPECT_LT(used, 5.0) << "ms of CPU in 2 s of waiting";
+TEST_P(Idle, WaitingForTheNetworkUsesNoProcessor) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizer's own threads use the processor";
+  vole::run([] {
+    vole_test::conn_pair p = vole_test::connected_pair();
+    p.near.set_read_deadline(vole::now() + std::chrono::hours(1));
+    auto reader = vole::spawn([&] { return vole_test::read_error(p.near); });
+    expect_idle(std::chrono::seconds(1));
+    p.near.close();
+    EXPECT_EQ(reader.join(), vole::errc::closed);
   });
 }
 

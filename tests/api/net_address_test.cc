@@ -38,10 +38,10 @@ TEST(NetAddress, MappedIPv4IsIPv4) {
 }
 
 TEST(NetAddress, NonsenseIsRefused) {
-  for (const char* text : {"", ":", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536",
-                           "127.0.0.1:-1", "::1:80", "[::1]", "[::1:80", "[::1]]:80", "1.2.3:4",
-                           "1.2.3.4.5:6", "localhost:80", "[::1%]:80", "[::1%nosuchzone]:80",
-                           "1.2.3.4%lo:80", "[]:80", " 127.0.0.1:80"}) {
+  for (const char* text :
+       {"", ":", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1",
+        "::1:80", "[::1]", "[::1:80", "[::1]]:80", "1.2.3:4", "1.2.3.4.5:6", "localhost:80",
+        "[::1%]:80", "[::1%nosuchzone]:80", "1.2.3.4%lo:80", "[]:80", " 127.0.0.1:80"}) {
     std::error_code error;
     EXPECT_FALSE(address::parse(text, error)) << text;
     EXPECT_EQ(error, std::errc::invalid_argument) << text;
@@ -51,6 +51,7 @@ TEST(NetAddress, NonsenseIsRefused) {
   EXPECT_FALSE(address::parse("127.0.0.1:80", "tcp6", error));
   EXPECT_FALSE(address::parse("127.0.0.1:80", "nonsense", error));
   EXPECT_FALSE(address::parse(std::string(200, 'x'), "unix", error));
+  EXPECT_FALSE(address::parse(std::string("127.0.0.1\0:80", 13), error));
   EXPECT_TRUE(address::parse("127.0.0.1:80", "tcp4", error));
   EXPECT_FALSE(error);
 }

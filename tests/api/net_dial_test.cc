@@ -76,8 +76,7 @@ TEST_P(NetDial, BadArgumentsAreNamed) {
     EXPECT_EQ(dial_error("tcp", "::1:80"), "dial tcp: address ::1:80: too many colons in address");
     EXPECT_EQ(dial_error("tcp", "127.0.0.1:99999"),
               "dial tcp: address 127.0.0.1:99999: invalid port");
-    EXPECT_EQ(dial_error("tcp", "127.0.0.1:nosuchport"),
-              "dial tcp: unknown port tcp/nosuchport");
+    EXPECT_EQ(dial_error("tcp", "127.0.0.1:nosuchport"), "dial tcp: unknown port tcp/nosuchport");
     EXPECT_EQ(dial_error("tcp6", "127.0.0.1:1"),
               "dial tcp6: address 127.0.0.1: no suitable address found");
     EXPECT_EQ(dial_error("unix", std::string(200, 'x')),
@@ -115,7 +114,8 @@ TEST_P(NetDial, TimesOut) {
     EXPECT_FALSE(vole::net::dial("tcp", full.at(), vole::duration::min(), error));
     EXPECT_EQ(error, errc::deadline_exceeded);
     const listener l = vole::net::listen("tcp", "127.0.0.1:0");
-    EXPECT_TRUE(vole::net::dial("tcp", l.local_address().to_string(), vole::duration::max(), error));
+    EXPECT_TRUE(
+        vole::net::dial("tcp", l.local_address().to_string(), vole::duration::max(), error));
   });
 }
 
@@ -181,7 +181,8 @@ TEST_P(NetDial, ResolveOrdersAndNamesPorts) {
       EXPECT_EQ(a.port(), 53);
       EXPECT_EQ(a.network(), "udp");
     }
-    for (const auto& a : vole::net::resolve("tcp4", "localhost:1")) EXPECT_EQ(a.host(), "127.0.0.1");
+    for (const auto& a : vole::net::resolve("tcp4", "localhost:1"))
+      EXPECT_EQ(a.host(), "127.0.0.1");
   });
 }
 

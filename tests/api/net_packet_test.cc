@@ -204,8 +204,7 @@ TEST_P(NetPacket, ABusyUnixListenerIsWaitedFor) {
     ::listen(l.native_handle(), 1);
     constexpr int kDials = 20;
     vole::wait_group dials;
-    for (int i = 0; i < kDials; ++i)
-      dials.go([&] { EXPECT_TRUE(vole::net::dial("unix", path)); });
+    for (int i = 0; i < kDials; ++i) dials.go([&] { EXPECT_TRUE(vole::net::dial("unix", path)); });
     for (int i = 0; i < kDials; ++i) EXPECT_TRUE(l.accept());
     dials.wait();
   });

@@ -100,7 +100,8 @@ TEST_P(NetTcp, PartsArriveAsOne) {
     std::vector<std::string> text;
     std::string all;
     for (int i = 0; i < 1000; ++i) {
-      text.push_back(std::string(static_cast<std::size_t>(i * 7 % 50), static_cast<char>('a' + i % 26)));
+      text.push_back(
+          std::string(static_cast<std::size_t>(i * 7 % 50), static_cast<char>('a' + i % 26)));
       all += text.back();
     }
     std::vector<vole::net::const_buffer> parts;

@@ -17,13 +17,13 @@ using poll::way;
 
 enum class fault {
   none,
-  looks_before_it_says,    // the waiter
+  looks_before_it_says,  // the waiter
   never_looks,
-  commits_blindly,         // with a store
-  closes_before_it_says,   // the closer
-  event_is_forgotten,      // the poller: an event without a waiter leaves nothing behind
-  second_only_looks,       // the poller: an event that finds ready writes nothing
-  takes_nobody,            // unblock in two steps
+  commits_blindly,        // with a store
+  closes_before_it_says,  // the closer
+  event_is_forgotten,     // the poller: an event without a waiter leaves nothing behind
+  second_only_looks,      // the poller: an event that finds ready writes nothing
+  takes_nobody,           // unblock in two steps
 };
 
 struct setting {
@@ -34,7 +34,7 @@ struct setting {
 
 struct waiting {
   descriptor d{};
-  atomic<int> bytes{0};      // in the kernel
+  atomic<int> bytes{0};  // in the kernel
   atomic<int> closing{0}, late{0};
   const setting s;
 

@@ -102,8 +102,7 @@ struct turns : scene {
 
 // A reader that has to wait, an event or none, a deadline or none, and the end.
 struct reading : scene {
-  reading(bool event, bool deadline, fault f)
-      : scene(2 + (event ? 1 : 0) + (deadline ? 1 : 0), f) {
+  reading(bool event, bool deadline, fault f) : scene(2 + (event ? 1 : 0) + (deadline ? 1 : 0), f) {
     model::spawn("reader", [this] {
       if (file->acquire(way::in)) {
         while (file->state(way::in) == pollable::outcome::go_on && k.bytes.load(relaxed) == 0)
@@ -138,8 +137,10 @@ TEST(PollableModel, TurnsAndAClose) {
 }
 TEST(PollableModel, AReaderThatWaits) {
   model::holds<reading>("read, close", {}, false, false, fault::none);
-  model::holds<reading>("read, event, close", {.preemptions = 2, .seconds = 2}, true, false, fault::none);
-  model::holds<reading>("read, deadline, close", {.preemptions = 2, .seconds = 2}, false, true, fault::none);
+  model::holds<reading>("read, event, close", {.preemptions = 2, .seconds = 2}, true, false,
+                        fault::none);
+  model::holds<reading>("read, deadline, close", {.preemptions = 2, .seconds = 2}, false, true,
+                        fault::none);
 }
 TEST(PollableModel, MutantsAreCaught) {
   model::catches<turns>("the word is torn", {}, 2, fault::torn);

@@ -19,7 +19,7 @@ enum class transport : std::uint8_t { none, tcp, udp, unix_stream, unix_datagram
 
 struct address_parts {
   transport kind = transport::none;
-  std::uint8_t ip = 0;                   // 4, 6; 0: not an IP address
+  std::uint8_t ip = 0;  // 4, 6; 0: not an IP address
   std::uint16_t port = 0;
   std::uint32_t zone = 0;                // an interface's index, for IPv6
   std::array<std::uint8_t, 16> bytes{};  // in network order; IPv4: the first four
@@ -36,11 +36,11 @@ namespace net {
 // A value. An IPv4 address that the kernel shows as IPv6 (::ffff:1.2.3.4) is an IPv4 address here.
 class address {
  public:
-  address() = default;  // empty: false
-  explicit address(detail::address_parts parts) noexcept : parts_(std::move(parts)) {}  // vole's own
+  address() = default;                                                          // empty: false
+  explicit address(detail::address_parts p) noexcept : parts_(std::move(p)) {}  // vole's own
 
-  // "127.0.0.1:80", "[::1]:80", "[fe80::1%eth0]:80"; a path, or "@name", if network is a unix one.
-  // No names: net::resolve() looks those up. Throws std::system_error (std::errc::invalid_argument).
+  // "127.0.0.1:80", "[::1]:80", "[fe80::1%eth0]:80"; a path, or "@name", if network is a unix
+  // one. No names: net::resolve() looks those up. Throws std::system_error, invalid_argument.
   static address parse(std::string_view text, std::string_view network = "tcp");
   static address parse(std::string_view text, std::error_code& error);
   static address parse(std::string_view text, std::string_view network, std::error_code& error);

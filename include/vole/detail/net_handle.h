@@ -10,7 +10,7 @@ namespace vole {
 inline namespace v0 {
 namespace detail {
 
-class endpoint;  // src/net/endpoint.h
+class endpoint;                            // src/net/endpoint.h
 void drop_endpoint(endpoint* e) noexcept;  // closes
 
 // Movable. Calls on an empty one do nothing.
@@ -25,12 +25,12 @@ class net_handle {
 
   explicit operator bool() const noexcept;  // neither empty nor closed
 
-  // Whoever waits goes on with errc::closed; when this returns they are out, and the descriptor is
-  // closed. Idempotent.
+  // Whoever waits goes on with errc::closed; when this returns they are out, and the descriptor
+  // is closed. Idempotent.
   void close() const noexcept;
 
-  // From then on every read (write) fails with errc::deadline_exceeded, one that waits now included,
-  // until another deadline is set; max(): none.
+  // From then on every read (write) fails with errc::deadline_exceeded, one that waits now
+  // included, until another deadline is set; max(): none.
   void set_deadline(time_point t) const noexcept;
   void set_read_deadline(time_point t) const noexcept;  // for a listener: accept's
   void set_write_deadline(time_point t) const noexcept;
@@ -38,8 +38,8 @@ class net_handle {
   net::address local_address() const;  // empty if there is none
 
   int native_handle() const noexcept;  // -1: empty or closed. For options; it is non-blocking
-  // As close(), but the descriptor stays open and is the caller's; -1: there is none. It is blocking
-  // again if it was adopted so.
+  // As close(), but the descriptor stays open and is the caller's; -1: there is none. It is
+  // blocking again if it was adopted so.
   [[nodiscard]] int release() noexcept;
 
  protected:
