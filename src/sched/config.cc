@@ -1,5 +1,7 @@
 #include "sched/config.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -25,14 +27,63 @@ bool parse_digits(const char* text, const char** end, std::uint64_t* out) noexce
   return at != text;
 }
 
-[[noreturn]] void refuse(const char* variable, const char* value, const char* why) noexcept {
-  constexpr std::size_t kShown = 100;  // of the value: the reason must fit, too
-  const std::string_view whole(value);
+constexpr std::size_t kShown = 100;  // of a text: the reason must fit, too
+
+[[noreturn]] void refuse(const char* variable, std::string_view value, const char* why,
+                         std::string_view key = {}) noexcept {
   base::sentence s;
-  s << "vole: " << variable << "=\"" << whole.substr(0, kShown)
-    << (whole.size() > kShown ? "...\": " : "\": ") << why << "\n";
+  s << "vole: " << variable << "=\"" << value.substr(0, kShown)
+    << (value.size() > kShown ? "...\": " : "\": ");
+  if (!key.empty()) s << key.substr(0, kShown) << ": ";
+  s << why << "\n";
   s.print();
   std::_Exit(2);
+}
+
+// The whole text a number of these bounds, in decimal digits only.
+bool parse_between(std::string_view text, std::uint32_t least, std::uint32_t most,
+                   std::uint32_t* out) noexcept {
+  std::uint32_t n = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, n);
+  if (error != std::errc{} || stopped != end || n < least || n > most) return false;
+  *out = n;
+  return true;
+}
+
+const char* set_evict(std::string_view value, config& c) noexcept {
+  std::uint32_t n = 0;
+  if (!parse_between(value, 0, 1, &n)) return "must be 0 or 1: evict=0 or evict=1";
+  c.evict = n == 1;
+  return nullptr;
+}
+
+const char* set_storm(std::string_view value, config& c) noexcept {
+  return parse_between(value, 10, 1'000'000, &c.storm_us)
+             ? nullptr
+             : "must be a number of microseconds from 10 to 1000000, as in storm=100";
+}
+
+const char* refuse_future(std::string_view, config&) noexcept {
+  return "not in this version, which knows evict=0|1 and storm=MICROSECONDS; remove it";
+}
+
+struct debug_key {
+  std::string_view name;
+  const char* (*set)(std::string_view value, config& c) noexcept;  // what is wrong, or nullptr
+};
+constexpr debug_key kDebugKeys[] = {
+    {"evict", set_evict},           {"storm", set_storm},
+    {"schedtrace", refuse_future},  {"scheddetail", refuse_future},
+    {"strictprocs", refuse_future}, {"preemptsignal", refuse_future},
+    {"stall", refuse_future},
+};
+
+const char* set_debug(std::string_view entry, std::string_view key, config& c) noexcept {
+  if (key.empty()) return "must be a list of key=value, separated by single commas";
+  for (const debug_key& k : kDebugKeys)
+    if (k.name == key) return k.set(entry.substr(std::min(key.size() + 1, entry.size())), c);
+  return "no such key: this version knows evict=0|1 and storm=MICROSECONDS";
 }
 
 }  // namespace
@@ -64,6 +115,19 @@ const char* parse_stack_size(const char* text, std::uint32_t* out) noexcept {
   return nullptr;
 }
 
+complaint parse_debug(std::string_view text, config& out) noexcept {
+  if (text.empty()) return {};
+  for (;;) {
+    const std::string_view entry = text.substr(0, text.find(','));
+    const std::string_view key = entry.substr(0, entry.find('='));
+    if (const char* const why = set_debug(entry, key, out)) return {key, why};
+    if (entry.size() == text.size()) break;
+    text.remove_prefix(entry.size() + 1);
+  }
+  if (out.storm_us != 0 && !out.evict) return {"storm", "takes Ps away, which evict=0 forbids"};
+  return {};
+}
+
 void read_environment(config& c) noexcept {
   for (const char* variable : {"VOLE_MAXPROCS", "GOMAXPROCS"}) {
     const char* const value = os::environment(variable);
@@ -76,8 +140,9 @@ void read_environment(config& c) noexcept {
   if (const char* value = os::environment("VOLE_STACK_SIZE"))
     if (const char* why = parse_stack_size(value, &c.stack_bytes))
       refuse("VOLE_STACK_SIZE", value, why);
-  if (const char* value = os::environment("VOLE_DEBUG"); value != nullptr && *value != '\0')
-    refuse("VOLE_DEBUG", value, "this version knows no debug settings; unset it");
+  if (const char* value = os::environment("VOLE_DEBUG"))
+    if (const complaint no = parse_debug(value, c); no.why != nullptr)
+      refuse("VOLE_DEBUG", value, no.why, no.key);
   if (const char* value = os::environment("VOLE_TRACE"); value != nullptr && *value != '\0')
     refuse("VOLE_TRACE", value, "this version writes no traces; unset it");
 }

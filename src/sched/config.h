@@ -6,16 +6,18 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/atomic.h"
 
 namespace vole::rt {
 
 struct config {
-  bool evict = true;                             // VOLE_DEBUG=evict=0: no P is taken from user code
   base::atomic<std::uint32_t> procs{0};  // 0: as many as the machine and the cgroup allow
-  std::uint32_t max_threads = 10000;   // [2]
+  std::uint32_t max_threads = 10000;     // [2]
   std::uint32_t stack_bytes = 256 * 1024;
+  bool evict = true;           // VOLE_DEBUG=evict=0: no P is taken from user code
+  std::uint32_t storm_us = 0;  // VOLE_DEBUG=storm=US: every P is taken that often; 0: never
 };
 
 inline constexpr std::uint32_t kMostThreads = 1u << 20;
@@ -26,5 +28,13 @@ void read_environment(config& c) noexcept;
 // For tests: what is wrong with a value, or nullptr; on success *out is set.
 const char* parse_procs(const char* text, std::uint32_t* out) noexcept;
 const char* parse_stack_size(const char* text, std::uint32_t* out) noexcept;
+
+// VOLE_DEBUG: key=value, separated by commas. `why` null: understood. Otherwise the first key that
+// is not, and what would be; `out` may then be half changed.
+struct complaint {
+  std::string_view key;
+  const char* why = nullptr;
+};
+complaint parse_debug(std::string_view text, config& out) noexcept;
 
 }  // namespace vole::rt

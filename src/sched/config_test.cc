@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <string_view>
 
 namespace vole::rt {
 namespace {
@@ -67,6 +68,49 @@ TEST(Config, RefusesOtherStackSizesWithAReason) {
   }
 }
 
+TEST(Config, ReadsDebugSettings) {
+  config c;
+  EXPECT_EQ(parse_debug("", c).why, nullptr);
+  EXPECT_TRUE(c.evict);
+  EXPECT_EQ(c.storm_us, 0u);
+  EXPECT_EQ(parse_debug("evict=0", c).why, nullptr);
+  EXPECT_FALSE(c.evict);
+  EXPECT_EQ(parse_debug("storm=10,evict=1", c).why, nullptr);
+  EXPECT_TRUE(c.evict);
+  EXPECT_EQ(c.storm_us, 10u);
+  EXPECT_EQ(parse_debug("evict=1,storm=1000000", c).why, nullptr);
+  EXPECT_EQ(c.storm_us, 1'000'000u);
+}
+
+TEST(Config, RefusesOtherDebugSettingsAndNamesTheKey) {
+  struct row {
+    const char *text, *key, *why;
+  };
+  for (const row& w :
+       {row{"evict=2", "evict", "0 or 1"}, row{"evict=", "evict", "0 or 1"},
+        row{"evict", "evict", "0 or 1"}, row{"evict=1 ", "evict", "0 or 1"},
+        row{"evict=true", "evict", "0 or 1"}, row{"evict=-1", "evict", "0 or 1"},
+        row{"storm=9", "storm", "10 to 1000000"}, row{"storm=1000001", "storm", "10 to 1000000"},
+        row{"storm=99999999999999999999", "storm", "10 to 1000000"},
+        row{"storm=1ms", "storm", "10 to 1000000"}, row{"storm=+50", "storm", "10 to 1000000"},
+        row{"evict=0,storm=50", "storm", "evict=0 forbids"},
+        row{"nonsense=1", "nonsense", "no such key"}, row{"evict=1,Evict=1", "Evict", "no such"},
+        row{"evict=1, storm=50", " storm", "no such key"}, row{"nonsense", "nonsense", "evict=0|1"},
+        row{"schedtrace=1000", "schedtrace", "not in this version"},
+        row{"scheddetail=1", "scheddetail", "not in this"},
+        row{"evict=1,strictprocs=1", "strictprocs", "not in this"},
+        row{"preemptsignal=23", "preemptsignal", "not in this"},
+        row{"stall=100", "stall", "not in this version"}, row{",", "", "single commas"},
+        row{"evict=1,", "", "single commas"}, row{"evict=1,,storm=50", "", "key=value"},
+        row{"=1", "", "key=value"}}) {
+    config c;
+    const complaint no = parse_debug(w.text, c);
+    ASSERT_NE(no.why, nullptr) << w.text;
+    EXPECT_EQ(no.key, w.key) << w.text;
+    EXPECT_NE(std::string_view(no.why).find(w.why), std::string_view::npos) << no.why;
+  }
+}
+
 // Each case in a child: the environment is the process's, and a refusal ends it.
 struct Environment {
   const char* name;
@@ -94,6 +138,8 @@ TEST(ConfigDeathTest, RefusalNamesVariableAndValueAndExitsWithTwo) {
   EXPECT_EXIT(read_with({{"GOMAXPROCS", ""}}, 0), testing::ExitedWithCode(2), "GOMAXPROCS=.*: must");
   EXPECT_EXIT(read_with({{"VOLE_STACK_SIZE", "1"}}, 0), testing::ExitedWithCode(2),
               "VOLE_STACK_SIZE=.*1.*: must be a size");
+  EXPECT_EXIT(read_with({{"VOLE_DEBUG", "storm=100,evict=yes"}}, 0), testing::ExitedWithCode(2),
+              "VOLE_DEBUG=.storm=100,evict=yes.: evict: must be 0 or 1");
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST_P(Refused, WithVariableValueAndRemedy) {
     EXPECT_TRUE(exited(e, 2)) << scenario;
     EXPECT_EQ(e.out, "");
     EXPECT_THAT(e.err, StartsWith("vole: " + GetParam().name + "=\"" + GetParam().value + "\""));
-    EXPECT_THAT(e.err, HasSubstr(GetParam().name == "VOLE_DEBUG" ? "unset it" : "must be a "));
+    EXPECT_THAT(e.err, HasSubstr(GetParam().name == "VOLE_DEBUG" ? "evict=" : "must be a "));
     EXPECT_THAT(e.err, EndsWith("\n"));
   }
 }
@@ -55,7 +55,9 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(Debug, Refused,
                          testing::Values(setting{"VOLE_DEBUG", "nonsense=1"},
-                                         setting{"VOLE_DEBUG", "nonsense"}));
+                                         setting{"VOLE_DEBUG", "nonsense"},
+                                         setting{"VOLE_DEBUG", "evict=2"},
+                                         setting{"VOLE_DEBUG", "storm=100,schedtrace=1000"}));
 
 TEST(Environment, LongValueIsCutNotTheReason) {
   const ended e = with({"VOLE_MAXPROCS", std::string(3000, 'x')}, "procs");
@@ -95,6 +97,15 @@ TEST(Environment, StackSizesThatWork) {
     EXPECT_TRUE(exited(e, 0)) << size;
     EXPECT_EQ(e.out, "ran 1\n") << size;
     EXPECT_EQ(e.err, "") << size;
+  }
+}
+
+TEST(Environment, DebugSettingsThatWork) {
+  for (const char* list : {"evict=0", "evict=1", "storm=100", "storm=1000,evict=1"}) {
+    const ended e = with({"VOLE_DEBUG", list}, "goroutine");
+    EXPECT_TRUE(exited(e, 0)) << list;
+    EXPECT_EQ(e.out, "ran 1\n") << list;
+    EXPECT_EQ(e.err, "") << list;
   }
 }
 
