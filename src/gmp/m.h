@@ -48,6 +48,7 @@ struct alignas(64) M {
   // ── threads ──
   lock<lock_rank::retake> retake_lock;
   P* away = nullptr;              // under retake_lock: taken from us, and may still be given back
+  bool patient = false;           // under retake_lock: the kernel was asked to serve others first
   bool zombie = false;            // under retake_lock: the runtime ended without us
   P* last_p = nullptr;            // [24]: the P we had, tried first
   P* next_p = nullptr;            // written by the waker before the wake
@@ -60,7 +61,7 @@ struct alignas(64) M {
   os::thread thread;
   std::byte* alternate_stack = nullptr;
   std::uint64_t id = 0;
-  std::uint64_t tid = 0;          // the kernel's; written before it has its first P
+  atomic<std::uint64_t> tid{0};   // the kernel's; written before it has its first P; sysmon reads
   arch::san_thread san;
 };
 

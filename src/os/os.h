@@ -46,6 +46,10 @@ std::uint64_t thread_id() noexcept;  // the kernel's id of the calling thread
 enum class thread_state : std::uint8_t { running, sleeping, stopped };
 thread_state state_of(std::uint64_t thread_id) noexcept;
 
+// How long that thread would like to run at a time once it has a processor: the longer, the later
+// it gets one (EEVDF). 0: as the kernel does by itself. No effect before Linux 6.12.
+void prefer_slice(std::uint64_t thread_id, std::int64_t ns) noexcept;
+
 // ── processors ──
 // min(affinity, max(2, ceil(cgroup quota / period))), the quota read up to the root; at least 1.
 int cpu_count() noexcept;

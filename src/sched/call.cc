@@ -1,7 +1,7 @@
 #include "sched/call.h"
 
 #include "sched/enter.h"
-#include "sched/env.h"
+#include "sched/park.h"
 #include "sched/state.h"
 #include "sched/sysmon.h"
 
@@ -17,13 +17,15 @@ std::uint64_t next_call(const M& m) noexcept {
 }  // namespace
 
 void begin_call() noexcept {
+  checkpoint();  // if we are to yield: better now, the mark is this thread's
   M* const m = this_m();
   if (m == nullptr) return;
-  // The P may be taken at any moment; its record stays one, and a wrong tick marks nothing.
-  const P* const p = m->hot.p.load(relaxed);
-  if (p == nullptr) return;
-  m->call.store(next_call(*m) | (p->schedtick.load(relaxed) + 1), relaxed);
-  if (p->runnext.load(relaxed) != nullptr || p->ring.size() != 0) sysmon::hurry();
+  // Inside, or the runtime could end under us and take the P's record with it.
+  if (const P* const p = m->hot.enter()) {
+    m->call.store(next_call(*m) | (p->schedtick.load(relaxed) + 1), relaxed);
+    if (p->runnext.load(relaxed) != nullptr || p->ring.size() != 0) sysmon::hurry();
+  }
+  leave(m);
 }
 
 void end_call() noexcept {

@@ -40,14 +40,6 @@ bool anybody_waits_for_network() noexcept {
   return waits;
 }
 
-// On a thread without a P, in user code or in the kernel: it may come back any time, and takes a P
-// then, which wakes sysmon.
-bool anybody_evicted() noexcept {
-  bool evicted = false;
-  g_slab.for_each([&](const G* g) { evicted |= status_of(*g) == g_status::evicted; });
-  return evicted;
-}
-
 bool anybody_alive() noexcept {
   bool alive = false;
   g_slab.for_each([&](const G* g) {
@@ -62,7 +54,9 @@ bool anybody_alive() noexcept {
 sight look() noexcept {
   if (!sched.in_run.load(seq_cst)) return sight::none;
   const stillness before = see();
-  if (!before.all_asleep) return anybody_evicted() ? sight::none : sight::unsettled;
+  // Who runs on without a P may come back any time, and takes a P then, which wakes sysmon.
+  if (!before.all_asleep)
+    return sched.evicted.load(seq_cst) != 0 ? sight::none : sight::unsettled;
   if (!sched.main_runs.load(seq_cst) || pending_timers() != 0) return sight::none;
   if (anybody_waits_for_network()) return sight::none;
   if (os::thread_count() > before.threads + kOtherThreads) return sight::none;

@@ -158,6 +158,7 @@ void sched_state::reset() noexcept {
   stopping.store(false, relaxed);
   free_ms = {};
   m_count = 0;
+  evicted.store(0, relaxed);
   free_gs = {};
   free_names = {};
   guest_spawned.store(0, relaxed);

@@ -3,6 +3,7 @@
 #include "os/os.h"
 #include "sched/lifecycle.h"
 #include "sched/park.h"
+#include "sched/retake.h"
 #include "sched/state.h"
 #include "sched/thread.h"
 #include "sched/wake.h"
@@ -12,21 +13,21 @@ namespace vole::rt {
 namespace {
 
 bool queue_globally(G* g, void*) noexcept {
-  set_status(*g, g_status::evicted, g_status::runnable);
+  end_eviction(*g, g_status::runnable);
   push_global(g);
   return true;
 }
 
 // Somebody may be looking at our P right now; behind the lock it is either back or gone.
 bool restored(M& m) noexcept {
-  holding hold(m.retake_lock);
-  if (m.zombie) {
-    m.retake_lock.release();
-    os::park_forever();
-  }
-  if (m.p != nullptr) return true;
-  m.away = nullptr;  // from here on nobody gives it back to us
-  return false;
+  m.retake_lock.acquire();
+  const bool has_p = m.p != nullptr, zombie = m.zombie, patient = m.patient;
+  if (!has_p) m.away = nullptr;  // from here on nobody gives it back to us
+  m.patient = false;
+  m.retake_lock.release();
+  if (zombie) os::park_forever();
+  if (patient) os::prefer_slice(m.tid.load(relaxed), 0);
+  return has_p;
 }
 
 // In user code, on the goroutine's own stack.
@@ -54,7 +55,7 @@ M* reenter() noexcept {
     sched.lock.release();
     if (p != nullptr) {
       acquire_p(*m, p);
-      set_status(*m->curg, g_status::evicted, g_status::running);
+      end_eviction(*m->curg, g_status::running);
       return m;
     }
     vole_door_park(&queue_globally, nullptr, static_cast<std::uint32_t>(wait_reason::processor));
@@ -64,6 +65,7 @@ M* reenter() noexcept {
 }
 
 void regain() noexcept {
+  if (lifecycle::now() == lifecycle::phase::forked) return;  // blocking(fork): let it exec
   M* const m = arch::this_m();
   if (m->hot.enter() == nullptr && !restored(*m)) {
     sched.lock.acquire();
@@ -74,7 +76,7 @@ void regain() noexcept {
       return;
     }
     acquire_p(*m, p);
-    set_status(*m->curg, g_status::evicted, g_status::running);
+    end_eviction(*m->curg, g_status::running);
   }
   leave(m);
 }

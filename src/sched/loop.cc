@@ -58,7 +58,7 @@ G* next_g0(M& m) noexcept {
 void m_main(void* arg) noexcept {
   M& m = *static_cast<M*>(arg);
   m.thread = os::this_thread();
-  m.tid = os::thread_id();
+  m.tid.store(os::thread_id(), relaxed);  // published with the P
   arch::set_this_m(&m);
   m.exceptions = arch::this_thread_exceptions();
   m.random.seed(static_cast<std::uint64_t>(os::now_ns()) ^ (m.id << 32));

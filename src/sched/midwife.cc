@@ -29,7 +29,10 @@ void renew(M& m) noexcept {
   m.locked_g = nullptr;
   m.ends_with_g = false;
   m.away = m.last_p = nullptr;
+  m.patient = false;
   m.idle.store(false, seq_cst);
+  m.polling.store(false, seq_cst);
+  m.call.store(0, relaxed);
   m.alternate_stack = nullptr;
   m.san = {};
 }

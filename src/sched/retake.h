@@ -12,6 +12,15 @@
 #include "gmp/m.h"
 #include "gmp/p.h"
 
+namespace vole::rt {
+
+// The goroutine's thread has no P any more; it has one again, or queues for one. Counted: as long
+// as there is such a thread, it competes with the others for the processors.
+void become_evicted(G& g) noexcept;
+void end_eviction(G& g, g_status to) noexcept;
+
+}  // namespace vole::rt
+
 namespace vole::rt::retake {
 
 // The M whose P is p, with its retake lock held and the P hidden; nullptr: p is in flight, and
@@ -23,7 +32,8 @@ M* hide(P* p) noexcept;
 bool look(M* m, P* p) noexcept;
 
 // All of it for one P that is to be used elsewhere: hands it off. False: the M is inside the
-// runtime, and has been asked to yield. sysmon.
-bool evict(P* p) noexcept;
+// runtime, and has been asked to yield. runs_on: the thread will compete with others for a
+// processor, and should come after them. sysmon.
+bool evict(P* p, bool runs_on) noexcept;
 
 }  // namespace vole::rt::retake

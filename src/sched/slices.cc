@@ -12,6 +12,8 @@ constexpr std::int64_t kMicro = 1000, kMilli = 1000 * kMicro;
 constexpr std::int64_t kSlice = 10 * kMilli;
 constexpr std::int64_t kUrgentSlice = 1 * kMilli;
 constexpr std::int64_t kBlockedFor = 200 * kMicro;
+constexpr std::int64_t kCrowded = 4 * kMilli;    // the urgent slice in real time, see has_hogged
+constexpr std::int64_t kUnneeded = 10 * kMilli;  // asleep with a P that nobody needs [27]
 
 // What was seen of a P when last looked at, as long as its tick stands still.
 struct sighting {
@@ -22,7 +24,8 @@ struct sighting {
   std::uint64_t call;     // M::call
   std::int64_t cpu_begin; // CPU time of its thread when first measured
   std::int64_t cpu_last;
-  std::int64_t still_since;  // when the CPU clock was last seen to move
+  std::int64_t begin;     // the time then
+  std::int64_t still_since;  // when the CPU clock was last seen to move, or a call to begin
 };
 constinit sighting seen[kMaxProcs];
 constinit bool told_limit = false;
@@ -38,7 +41,7 @@ bool may_take() noexcept {
   return sched.idle_ms.top() != nullptr || sched.m_count < sched.settings.max_threads;
 }
 
-finding take(P& p, sighting& last) noexcept {
+finding take(P& p, sighting& last, bool runs_on) noexcept {
   if (!may_take()) {
     if (!told_limit && sched.settings.evict) {
       told_limit = true;
@@ -50,25 +53,82 @@ finding take(P& p, sighting& last) noexcept {
     return finding::nothing;
   }
   last.m = nullptr;
-  return retake::evict(&p) ? finding::taken : finding::suspicion;
+  return retake::evict(&p, runs_on) ? finding::taken : finding::suspicion;
 }
 
-// Its thread runs.
-finding look_at_running(P& p, sighting& s, demand d, std::int64_t cpu) noexcept {
-  if (d != demand::urgent && cpu - s.cpu_begin < kSlice) return finding::nothing;
-  if (cpu - s.cpu_begin < kUrgentSlice) return finding::suspicion;
-  if (s.asked) return take(p, s);
+// Nobody needs the P, but its thread sleeps. An idle P more costs nothing, a P in use keeps sysmon
+// awake.
+finding take_unneeded(P& p, sighting& last) noexcept {
+  if (!may_take()) return finding::nothing;
+  last.m = nullptr;
+  return retake::evict(&p, false) ? finding::taken : finding::nothing;
+}
+
+// Its slice is over. It counts CPU time, unless those that were evicted compete for the processors:
+// they must not keep a thread from running and, with its P, everybody else.
+bool has_hogged(const sighting& s, demand d, std::int64_t now) noexcept {
+  const bool urgent = d == demand::urgent;
+  if (s.cpu_last - s.cpu_begin >= (urgent ? kUrgentSlice : kSlice)) return true;
+  return sched.evicted.load(relaxed) != 0 && now - s.begin >= (urgent ? kCrowded : kSlice);
+}
+
+// Its thread runs, or would if there were a processor.
+finding look_at_running(P& p, sighting& s, demand d, std::int64_t now) noexcept {
+  if (!has_hogged(s, d, now)) return d == demand::urgent ? finding::suspicion : finding::nothing;
+  if (s.asked) return take(p, s, true);
   s.asked = true;
   s.m->hot.attention.store(1, seq_cst);
   return finding::suspicion;
 }
 
+bool sleeps(const M& m) noexcept {
+  return os::state_of(m.tid.load(relaxed)) == os::thread_state::sleeping;
+}
+
 // Its CPU clock stands still.
-finding look_at_still(P& p, sighting& s, std::int64_t now) noexcept {
+finding look_at_still(P& p, sighting& s, demand d, std::int64_t now) noexcept {
   if (now - s.still_since < kBlockedFor) return finding::suspicion;
-  if (os::state_of(s.m->tid) == os::thread_state::sleeping) return take(p, s);
+  if (sleeps(*s.m)) return take(p, s, false);
   s.still_since = now;  // not its fault
-  return finding::suspicion;
+  const finding f = look_at_running(p, s, d, now);
+  return f == finding::nothing ? finding::suspicion : f;
+}
+
+// True: its CPU clock stood still since it was last read.
+bool measure(sighting& s, std::int64_t cpu, std::int64_t now) noexcept {
+  if (s.measured && cpu == s.cpu_last) return true;
+  if (!s.measured) {
+    s.cpu_begin = cpu;
+    s.begin = now;
+  }
+  s.measured = true;
+  s.cpu_last = cpu;
+  s.still_since = now;
+  return false;
+}
+
+finding look_at_needed(P& p, sighting& s, demand d, std::int64_t now) noexcept {
+  const bool first = !s.measured;
+  if (measure(s, os::cpu_ns_of(s.m->tid.load(relaxed)), now)) return look_at_still(p, s, d, now);
+  return first ? finding::suspicion : look_at_running(p, s, d, now);
+}
+
+finding look_at_unneeded(P& p, sighting& s, std::int64_t now) noexcept {
+  if (now - s.still_since < kUnneeded) return finding::nothing;
+  if (!measure(s, os::cpu_ns_of(s.m->tid.load(relaxed)), now)) return finding::nothing;
+  if (sleeps(*s.m)) return take_unneeded(p, s);
+  s.still_since = now;
+  return finding::nothing;
+}
+
+finding look_at_call(P& p, sighting& s, bool same, bool needed, std::int64_t now) noexcept {
+  if (!same) {
+    s.still_since = now;
+    s.measured = false;
+    return needed ? finding::in_call : finding::nothing;
+  }
+  if (needed) return take(p, s, false);
+  return now - s.still_since < kUnneeded ? finding::nothing : take_unneeded(p, s);
 }
 
 }  // namespace
@@ -82,27 +142,23 @@ finding look(P& p, demand others, std::int64_t now) noexcept {
     return finding::nothing;
   }
   const std::uint64_t call = m->call.load(relaxed);
-  if (m != s.m || tick != s.tick) {
-    s = {m, tick, false, false, call, 0, 0, now};
-    return finding::nothing;
-  }
-  const bool same_call = call == s.call && in_call(call, tick);
+  const bool fresh = m != s.m || tick != s.tick;
+  const bool same_call = !fresh && call == s.call;
+  if (fresh) s = {m, tick, false, false, call, 0, 0, 0, now};
   s.call = call;
   const demand d = others != demand::none ? others : has_work(p) ? demand::work : demand::none;
-  if (d == demand::none || sched.idle_p_count.load(seq_cst) != 0) return finding::nothing;
-  if (same_call) return take(p, s);
-  if (in_call(call, tick)) return finding::in_call;
-  const std::int64_t cpu = os::cpu_ns_of(m->tid);
-  if (!s.measured) {
-    s.measured = true;
-    s.cpu_begin = s.cpu_last = cpu;
-    s.still_since = now;
-    return finding::suspicion;
+  const bool needed = d != demand::none && sched.idle_p_count.load(seq_cst) == 0;
+  if (in_call(call, tick)) return look_at_call(p, s, same_call, needed, now);
+  if (fresh) return finding::nothing;
+  return needed ? look_at_needed(p, s, d, now) : look_at_unneeded(p, s, now);
+}
+
+void evict_all() noexcept {
+  const std::uint32_t n = sched.procs.load(seq_cst);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    P& p = *sched.p_at(i);
+    if (p.status.load(relaxed) == p_status::running && may_take()) retake::evict(&p, true);
   }
-  if (cpu == s.cpu_last) return look_at_still(p, s, now);
-  s.cpu_last = cpu;
-  s.still_since = now;
-  return look_at_running(p, s, d, cpu);
 }
 
 void begin() noexcept {

@@ -10,11 +10,14 @@
 //         network is waiting                               the next look: take the P
 //       its CPU clock stands still for 200 us            the kernel says that it sleeps:
 //                                                          take the P
+//     same tick, nobody needs the P
+//       in the same call, or asleep, for 10 ms           take it all the same: as long as a
+//                                                          P is in use, sysmon ticks
 //
 // Who    sysmon.
-// Law    a P is taken only if somebody needs it: no P is idle, and there is work that this
-//        one keeps from running. A wrong guess costs an eviction, never correctness: the
-//        thread runs on, and comes in again like everybody who lost his P [24].
+// Law    a P is taken from a thread that runs only if somebody needs it: no P is idle, and
+//        there is work that this one keeps from running. A wrong guess costs an eviction, never
+//        correctness: the thread runs on, and comes in again like everybody who lost his P [24].
 // Note   slices count CPU time: a thread that the kernel does not let run has not hogged
 //        anything.
 #pragma once
@@ -41,6 +44,9 @@ enum class finding : std::uint8_t {
 
 // One look at one P.
 finding look(P& p, demand others, std::int64_t now) noexcept;
+
+// VOLE_DEBUG=storm: takes every P whose M is in user code, needed or not.
+void evict_all() noexcept;
 
 void begin() noexcept;  // a runtime starts
 

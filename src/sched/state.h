@@ -56,6 +56,7 @@ struct sched_state {
   std::uint32_t m_count = 0;                       // L: threads alive or being born
   std::uint64_t starts = 0;                        // L: how often an M was given a P
   atomic<std::uint32_t> zombies{0};
+  atomic<std::uint32_t> evicted{0};                // goroutines on threads without a P
   atomic<std::uint64_t> next_m_id{1};
 
   // ── goroutines ──

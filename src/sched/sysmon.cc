@@ -37,7 +37,7 @@ struct office {
   atomic<bool> closing{false};
   os::thread thread;
   sighting seen[kMaxProcs];
-  std::int64_t trimmed_at, counted_at;
+  std::int64_t trimmed_at, counted_at, stormed_at;
   bool network_came;                 // it has put goroutines into the global queue
 };
 constinit office desk{};
@@ -115,6 +115,19 @@ std::int64_t next_delay(slices::finding f, std::int64_t delay, int& quiet) noexc
   return f == slices::finding::suspicion ? kSuspicious : kShortest;
 }
 
+// VOLE_DEBUG=storm. Returns how long until the next look.
+std::int64_t storm(std::int64_t now, std::int64_t delay) noexcept {
+  const std::int64_t period = sched.settings.storm_us * kMicro;
+  if (period == 0) return delay;
+  std::int64_t due = desk.stormed_at + period - now;
+  if (due <= 0) {
+    slices::evict_all();
+    desk.stormed_at = now;
+    due = period;
+  }
+  return delay < due ? delay : due;
+}
+
 std::size_t trim_stacks(std::int64_t now) noexcept {
   if (arch::kThreadSanitizer) return 0;  // the sanitizer's records lie in the pages
   if (now - desk.trimmed_at < kSecond) return 1;
@@ -186,7 +199,7 @@ void sysmon_main(void*) noexcept {
     trim_stacks(now);
     follow_cpu_count(now);
     if (poll_for_others(now, kNetworkPatience)) desk.network_came = true;
-    sleep_until_timer(rung, now, delay);
+    sleep_until_timer(rung, now, storm(now, delay));
   }
 }
 
@@ -194,7 +207,7 @@ void sysmon_main(void*) noexcept {
 
 int start() noexcept {
   desk.closing.store(false, relaxed);
-  desk.trimmed_at = desk.counted_at = os::now_ns();
+  desk.trimmed_at = desk.counted_at = desk.stormed_at = os::now_ns();
   for (sighting& s : desk.seen) s = {};
   desk.network_came = false;
   slices::begin();

@@ -1,7 +1,7 @@
 // sysmon: the watcher without a P [26].
 //
-// What it does: fires timers, keeps the coarse clock, pays owed wake-ups, asks an M that has
-// run the same slice for 10 ms to yield when it next leaves the runtime [29],
+// What it does: has due timers fired, keeps the coarse clock, pays owed wake-ups, takes Ps from
+// threads that block or run on too long (slices.h), polls the network if nobody else does,
 // returns idle stacks to the system, and follows the machine's processor count [3].
 //
 // Law    it never needs a P, a malloc or a user's lock. When every P is idle it

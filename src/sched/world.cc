@@ -52,7 +52,7 @@ bool give_back(P* p) noexcept {
   holding hold(m->retake_lock);
   if (m->away != p || m->zombie) return false;
   m->away = nullptr;
-  set_status(*m->curg, g_status::evicted, g_status::running);
+  end_eviction(*m->curg, g_status::running);
   m->p = p;
   p->status.store(p_status::running, relaxed);
   p->m.store(m, seq_cst);
@@ -167,7 +167,7 @@ void stop_here(M& m) noexcept {
 }
 
 void yield_p_to_stopper(M& m) noexcept {
-  set_status(*m.curg, g_status::running, g_status::evicted);
+  become_evicted(*m.curg);
   P* const p = release_p(m);
   m.retake_lock.acquire();
   m.away = p;
@@ -183,7 +183,7 @@ void yield_p_to_stopper(M& m) noexcept {
   p->taken_from = nullptr;
   sched.lock.release();
   acquire_p(m, p);
-  set_status(*m.curg, g_status::evicted, g_status::running);
+  end_eviction(*m.curg, g_status::running);
 }
 
 }  // namespace vole::rt::world
