@@ -6,6 +6,7 @@
 #include <vole/vole.h>
 
 #include <ctime>
+#include <unistd.h>
 
 #include <chrono>
 #include <thread>
@@ -71,6 +72,33 @@ TEST_P(Idle, WaitingForTheNetworkUsesNoProcessor) {
     p.near.close();
     EXPECT_EQ(reader.join(), vole::errc::closed);
   });
+}
+
+// A thread that blocks in the kernel keeps nobody awake: neither with other goroutines waiting
+// nor, for long, with a P that nobody asks it for.
+TEST_P(Idle, BlockedCallUsesNoProcessor) {  // [26] [27]
+  if (kSanitized) GTEST_SKIP() << "the sanitizer's own threads use the processor";
+  for (const bool told : {false, true}) {
+    vole::run([told] {
+      int ends[2];
+      ASSERT_EQ(::pipe(ends), 0);
+      double used = 0;
+      std::thread watch([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        const double before = cpu_ms();
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        used = cpu_ms() - before;
+        EXPECT_EQ(::write(ends[1], "x", 1), 1);
+      });
+      char c = 0;
+      const auto block = [&] { return ::read(ends[0], &c, 1); };
+      EXPECT_EQ(told ? vole::blocking(block) : block(), 1);
+      watch.join();
+      EXPECT_LT(used, 5.0) << "ms of CPU in 1 s of waiting";
+      ::close(ends[0]);
+      ::close(ends[1]);
+    });
+  }
 }
 
 }  // namespace
