@@ -43,6 +43,7 @@ NAMES = {
     "spawn_join": 100_000, "spawn_seq": 100_000, "yield": 500_000, "yield1k": 500_000,
     "pingpong": 100_000, "chan_spsc": 500_000, "chan_mpmc": 400_000, "select4": 100_000,
     "mutex64": 640_000, "skynet": 10_000, "fib": 20, "sieve": 200, "parked": 10_000,
+    "preempt": 50, "syscall": 500_000, "handoff": 20, "sleepers": 20_000,
     "echo": 1, "http": 1,  # seconds per number of connections
 }
 DEFAULT_PEERS = ["go", "tokio", "boost_fiber", "tokio1", "boost_fiber1", "bare"]

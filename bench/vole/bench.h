@@ -33,5 +33,6 @@ struct benchmark {
 
 std::span<const benchmark> running();  // bench.cc: goroutines alone
 std::span<const benchmark> waiting();  // waiting.cc: channels, select, mutex
+std::span<const benchmark> threads();  // threads.cc: calls that block, loops, sleepers
 
 }  // namespace bench
