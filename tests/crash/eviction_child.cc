@@ -1,0 +1,174 @@
+// Programs that end, fork, change their ids or unload libraries while Ps are taken away.
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "scenario.h"
+
+namespace {
+
+using namespace vole::crash_test;
+using namespace std::chrono_literals;
+
+std::atomic<bool> stop{false};
+std::atomic<long> turns{0};
+
+void hog() {
+  while (!stop) turns.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Loops that never enter, and goroutines that do nothing else.
+void make_traffic(vole::wait_group& gone) {
+  for (int i = 0; i < 3; ++i) gone.go(hog);
+  for (int i = 0; i < 3; ++i)
+    gone.go([] {
+      while (!stop) vole::yield();
+    });
+}
+
+template <class F>
+int amid_traffic(F body) {
+  return vole::run([&] {
+    vole::wait_group gone;
+    make_traffic(gone);
+    vole::sleep_for(2ms);
+    const int status = body();
+    stop = true;
+    gone.wait();
+    return status;
+  });
+}
+
+int exits() {
+  return amid_traffic([]() -> int { std::exit(7); });
+}
+int quick_exits() {
+  return amid_traffic([]() -> int { std::_Exit(7); });
+}
+int main_returns() {
+  return vole::run([] {
+    for (int i = 0; i < 3; ++i) vole::go(hog);
+    vole::sleep_for(2ms);
+    return 7;
+  });
+}
+// Twice: the second runtime starts beside the first one's zombies.
+int main_returns_twice() {
+  main_returns();
+  return main_returns();
+}
+
+int status_of_child(pid_t pid) {
+  int status = 0;
+  return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int forks() {
+  return amid_traffic([] {
+    for (int i = 0; i < 20; ++i) {
+      const pid_t pid = fork();
+      if (pid == 0) {
+        execl("/bin/sh", "sh", "-c", "exit 5", nullptr);
+        _exit(9);
+      }
+      if (status_of_child(pid) != 5) return 1;
+    }
+    return 7;
+  });
+}
+
+// The child leaves blocking() before it becomes another program.
+int forks_in_blocking() {
+  return amid_traffic([] {
+    for (int i = 0; i < 20; ++i) {
+      const pid_t pid = vole::blocking([] {
+        usleep(300);
+        return fork();
+      });
+      if (pid == 0) {
+        execl("/bin/sh", "sh", "-c", "exit 5", nullptr);
+        _exit(9);
+      }
+      if (status_of_child(pid) != 5) return 1;
+    }
+    return 7;
+  });
+}
+
+// glibc signals every thread, and waits for each.
+int sets_gid() {
+  return amid_traffic([] {
+    for (int i = 0; i < 10; ++i)
+      if (setgid(getgid()) != 0) return 1;
+    return 7;
+  });
+}
+
+int unloads() {
+  return amid_traffic([] {
+    for (int i = 0; i < 200; ++i) {
+      void* const lib = dlopen("libresolv.so.2", RTLD_NOW | RTLD_LOCAL);
+      if (lib != nullptr) dlclose(lib);
+    }
+    return 7;
+  });
+}
+
+// VOLE_DEBUG=evict=0: nobody loses a P, so the other one runs after the loop has ended.
+int evicts_nobody() {
+  vole::set_max_procs(1);
+  return vole::run([] {
+    std::atomic<bool> over{false};
+    bool after = false;
+    vole::wait_group gone;
+    gone.go([&] { after = over; });
+    const auto until = std::chrono::steady_clock::now() + 100ms;
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    over = true;
+    gone.wait();
+    return after && vole::stats().evictions == 0 ? 7 : 1;
+  });
+}
+
+// ── no thread to be had ──
+
+// Loops for all threads that there may be, and one more for whom there is none: it waits until
+// one of the others comes in.
+int hogs_at_the_limit() {
+  vole::set_max_procs(2);
+  vole::set_max_threads(6);
+  return vole::run([] {
+    vole::wait_group gone;
+    for (int i = 0; i < 12; ++i)
+      gone.go([] {
+        const auto until = std::chrono::steady_clock::now() + 60ms;
+        while (std::chrono::steady_clock::now() < until) {
+        }
+      });
+    gone.wait();
+    return vole::stats().threads <= 6 ? 7 : 1;
+  });
+}
+
+constexpr scenario kAll[] = {
+    {"exits", exits},
+    {"quick_exits", quick_exits},
+    {"main_returns", main_returns},
+    {"main_returns_twice", main_returns_twice},
+    {"forks", forks},
+    {"forks_in_blocking", forks_in_blocking},
+    {"sets_gid", sets_gid},
+    {"unloads", unloads},
+    {"evicts_nobody", evicts_nobody},
+    {"hogs_at_the_limit", hogs_at_the_limit},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return play(kAll, argc, argv); }

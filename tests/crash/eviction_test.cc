@@ -1,0 +1,47 @@
+// Nothing hangs and nobody dies because Ps are taken away: neither at the program's end, nor in
+// calls that concern all threads, nor when there is no thread to be had.
+
+#include "child.h"
+
+namespace vole::crash_test {
+namespace {
+
+using testing::HasSubstr;
+
+ended evicting(const char* scenario, const std::vector<std::string>& environment) {
+  return run_child("eviction_child", scenario, environment);
+}
+
+class Evicting : public testing::TestWithParam<const char*> {};
+
+TEST_P(Evicting, EndsAsItWould) {  // [30]
+  for (const char* procs : {"VOLE_MAXPROCS=1", "VOLE_MAXPROCS=2"})
+    for (const char* debug : {"VOLE_DEBUG=", "VOLE_DEBUG=storm=20"}) {
+      const ended e = evicting(GetParam(), {procs, debug});
+      EXPECT_TRUE(exited(e, 7)) << procs << ' ' << debug;
+      EXPECT_EQ(e.err, "");
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Evicting,
+                         testing::Values("exits", "quick_exits", "main_returns",
+                                         "main_returns_twice", "forks", "forks_in_blocking",
+                                         "sets_gid", "unloads"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST(EvictionOff, NobodyLosesItsP) {
+  const ended e = evicting("evicts_nobody", {"VOLE_DEBUG=evict=0"});
+  EXPECT_TRUE(exited(e, 7));
+  EXPECT_EQ(e.err, "");
+}
+
+TEST(ThreadLimit, HogsKeepTheirPsPastItAndThatIsSaidOnce) {  // [2]
+  const ended e = evicting("hogs_at_the_limit", {});
+  EXPECT_TRUE(exited(e, 7));
+  const std::string said = "the limit of 6 threads is reached";
+  EXPECT_THAT(e.err, HasSubstr(said));
+  EXPECT_EQ(e.err.find(said), e.err.rfind(said));
+}
+
+}  // namespace
+}  // namespace vole::crash_test
