@@ -27,7 +27,7 @@ struct sighting {
   std::int64_t begin;     // the time then
   std::int64_t still_since;  // when the CPU clock was last seen to move, or a call to begin
 };
-constinit sighting seen[kMaxProcs];
+constinit sighting seen[kMaxProcs]{};
 constinit bool told_limit = false;
 
 bool in_call(std::uint64_t call, std::uint32_t tick) noexcept {
