@@ -159,6 +159,8 @@ void sched_state::reset() noexcept {
   free_ms = {};
   m_count = 0;
   evicted.store(0, relaxed);
+  refused_at = 0;
+  unmanned.store(false, relaxed);
   free_gs = {};
   free_names = {};
   guest_spawned.store(0, relaxed);

@@ -19,6 +19,15 @@ struct office {
   os::thread thread;
 };
 constinit office desk;
+constinit atomic<bool> told{false};
+
+constexpr std::int64_t kTryAgain = 1000 * 1000 * 1000;  // ns, after the kernel has refused
+
+void tell_once(sentence& s) noexcept {
+  if (told.exchange(true, seq_cst)) return;
+  s << ": goroutines that block or never yield now hold up others\n";
+  s.print();
+}
 
 // A record whose thread has ended, made as new. Not by construction: a stopper that once read it
 // from a P may be about to take its retake lock, and will then find that it has no P.
@@ -37,6 +46,29 @@ void renew(M& m) noexcept {
   m.san = {};
 }
 
+// The kernel refused m's thread. If others run without a P, its P waits for one of them.
+bool called_off(M* m, int error) noexcept {
+  sched.lock.acquire();
+  const bool can_wait = sched.evicted.load(seq_cst) != 0;
+  if (can_wait) {
+    P* const p = m->next_p;
+    const bool spinning = m->spinning;
+    m->next_p = nullptr;
+    m->spinning = false;
+    m->alive.store(false, std::memory_order_release);
+    --sched.m_count;
+    sched.free_ms.push(m);
+    sched.refused_at = os::now_ns();
+    shelve_p_locked(p, spinning);
+  }
+  sched.lock.release();
+  if (!can_wait) return false;
+  sentence s;
+  s << "vole: cannot create a thread (" << os::error_text(error) << ")";
+  tell_once(s);
+  return true;
+}
+
 void give_birth(M* m) noexcept {
   os::thread_spec spec;
   spec.main = &m_main;
@@ -44,7 +76,7 @@ void give_birth(M* m) noexcept {
   spec.name = "vole-m";
   os::thread born;  // m may be over before we know: from here on it is not ours
   const int error = os::create_thread(&born, spec);
-  if (error == 0) return;
+  if (error == 0 || called_off(m, error)) return;
   sched.lock.acquire();
   const std::uint32_t have = sched.m_count;
   sched.lock.release();
@@ -76,8 +108,23 @@ void ring() noexcept {
 
 }  // namespace
 
+bool may_grow_locked() noexcept {
+  return sched.m_count < sched.settings.max_threads &&
+         (sched.refused_at == 0 || os::now_ns() - sched.refused_at > kTryAgain);
+}
+
+void tell_limit() noexcept {
+  sched.lock.acquire();
+  const std::uint32_t limit = sched.settings.max_threads;
+  sched.lock.release();
+  sentence s;
+  s << "vole: the limit of " << limit << " threads is reached";
+  tell_once(s);
+}
+
 M* new_m_locked() noexcept {
   if (sched.m_count >= sched.settings.max_threads) {
+    if (sched.evicted.load(seq_cst) != 0) return nullptr;
     fatal(sentence() << "thread exhaustion: the program needs more than "
                      << sched.settings.max_threads
                      << " threads. Usually many goroutines each hold one: by lock_os_thread, or "
@@ -107,6 +154,7 @@ void deliver(M* m) noexcept {
 
 int start() noexcept {
   desk.closing.store(false, relaxed);
+  told.store(false, relaxed);
   os::save_signal_mask();
   os::thread_spec spec;
   spec.main = &midwife_main;

@@ -5,14 +5,19 @@
 // Law    runtime code never calls pthread_create (HACKING.md, law 7): it may need a lock that a
 //        frozen thread holds. A request is a linked M record and a futex wake.
 // Note   the thread limit [2] is checked when the record is made; past it the
-//        program ends with "thread exhaustion", as Go's does.
+//        program ends with "thread exhaustion", as Go's does. Not so if threads run without a P:
+//        they will come back, and until then there is just one P less. Likewise when the kernel
+//        refuses a thread.
 #pragma once
 
 #include "gmp/m.h"
 
 namespace vole::rt::midwife {
 
-M* new_m_locked() noexcept;     // a record, counted; under the scheduler lock
+// A record, counted; under the scheduler lock. nullptr: the limit is reached, by evictions.
+M* new_m_locked() noexcept;
+bool may_grow_locked() noexcept;  // could there be one thread more?
+void tell_limit() noexcept;     // says, once, what it means that there cannot
 void deliver(M* m) noexcept;    // its thread will start in m_main
 int start() noexcept;           // 0 or errno
 void stop() noexcept;           // after this nobody is born

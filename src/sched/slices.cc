@@ -2,6 +2,7 @@
 
 #include "os/os.h"
 #include "sched/env.h"
+#include "sched/midwife.h"
 #include "sched/retake.h"
 #include "sched/state.h"
 
@@ -28,7 +29,6 @@ struct sighting {
   std::int64_t still_since;  // when the CPU clock was last seen to move, or a call to begin
 };
 constinit sighting seen[kMaxProcs]{};
-constinit bool told_limit = false;
 
 bool in_call(std::uint64_t call, std::uint32_t tick) noexcept {
   return static_cast<std::uint32_t>(call) == tick + 1;
@@ -38,18 +38,12 @@ bool in_call(std::uint64_t call, std::uint32_t tick) noexcept {
 bool may_take() noexcept {
   if (!sched.settings.evict) return false;
   holding hold(sched.lock);
-  return sched.idle_ms.top() != nullptr || sched.m_count < sched.settings.max_threads;
+  return sched.idle_ms.top() != nullptr || midwife::may_grow_locked();
 }
 
 finding take(P& p, sighting& last, bool runs_on) noexcept {
   if (!may_take()) {
-    if (!told_limit && sched.settings.evict) {
-      told_limit = true;
-      sentence s;
-      s << "vole: the limit of " << sched.settings.max_threads
-                 << " threads is reached: goroutines that block or never yield now hold up others\n";
-      s.print();
-    }
+    if (sched.settings.evict) midwife::tell_limit();
     return finding::nothing;
   }
   last.m = nullptr;
@@ -163,7 +157,6 @@ void evict_all() noexcept {
 
 void begin() noexcept {
   for (sighting& s : seen) s = {};
-  told_limit = false;
 }
 
 }  // namespace vole::rt::slices

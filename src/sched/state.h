@@ -55,6 +55,8 @@ struct sched_state {
   lifo<M, &M::next> free_ms;                       // L: records whose thread has ended
   std::uint32_t m_count = 0;                       // L: threads alive or being born
   std::uint64_t starts = 0;                        // L: how often an M was given a P
+  std::int64_t refused_at = 0;                     // L: ns; when the kernel last refused a thread
+  atomic<bool> unmanned{false};                    // a P lies idle for want of a thread
   atomic<std::uint32_t> zombies{0};
   atomic<std::uint32_t> evicted{0};                // goroutines on threads without a P
   atomic<std::uint64_t> next_m_id{1};

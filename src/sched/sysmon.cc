@@ -37,7 +37,7 @@ struct office {
   atomic<bool> closing{false};
   os::thread thread;
   sighting seen[kMaxProcs];
-  std::int64_t trimmed_at, counted_at, stormed_at;
+  std::int64_t trimmed_at, counted_at, stormed_at, asked_at;
   bool network_came;                 // it has put goroutines into the global queue
 };
 constinit office desk{};
@@ -146,6 +146,14 @@ void follow_cpu_count(std::int64_t now) noexcept {
   world::start();
 }
 
+// A P lies idle for want of a thread: perhaps there can be one now.
+void ask_for_threads(std::int64_t now) noexcept {
+  if (!sched.unmanned.load(relaxed) || now - desk.asked_at < kLookAgain) return;
+  desk.asked_at = now;
+  sched.unmanned.store(false, seq_cst);
+  submit();
+}
+
 // Sleeps until the bell has rung since `rung`, at most for `most`.
 void sleep(std::uint32_t rung, std::int64_t most) noexcept {
   if (most == kNoTimer) return futex_wait(&desk.bell, rung);
@@ -168,7 +176,7 @@ void sleep_while_idle(std::uint32_t rung, std::int64_t now) noexcept {
   desk.asleep.store(all_idle, relaxed);
   sched.lock.release();
   if (!all_idle) return;
-  const bool settled = deadlock::look() == deadlock::sight::none;
+  const bool settled = !sched.unmanned.load(relaxed) && deadlock::look() == deadlock::sight::none;
   sleep(rung, !settled ? kLookAgain : warm ? kSecond : kNoTimer);
   desk.asleep.store(false, relaxed);
 }
@@ -188,6 +196,7 @@ void sysmon_main(void*) noexcept {
     desk.until.store(0, seq_cst);  // it looks: no need to ring
     const std::int64_t now = os::now_ns();
     sched.coarse_now.store(now, relaxed);
+    ask_for_threads(now);
     if (all_idle()) {
       sleep_while_idle(rung, now);
       delay = kShortest;
@@ -207,7 +216,7 @@ void sysmon_main(void*) noexcept {
 
 int start() noexcept {
   desk.closing.store(false, relaxed);
-  desk.trimmed_at = desk.counted_at = desk.stormed_at = os::now_ns();
+  desk.trimmed_at = desk.counted_at = desk.stormed_at = desk.asked_at = os::now_ns();
   for (sighting& s : desk.seen) s = {};
   desk.network_came = false;
   slices::begin();

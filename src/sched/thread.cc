@@ -60,23 +60,39 @@ void put_idle_p_locked(P* p) noexcept {
   if (sched.idle_p_count.fetch_add(1, seq_cst) == 0) sysmon::hurry();
 }
 
+void drain_queue_locked(P* p) noexcept {
+  lifo<runnable, &runnable::next> order;
+  if (runnable* r = p->runnext.exchange(nullptr, seq_cst)) sched.global.push_front_locked(r);
+  while (runnable* r = p->ring.pop_owner()) order.push(r);
+  while (runnable* r = order.pop()) sched.global.push_front_locked(r);
+}
+
+void shelve_p_locked(P* p, bool spinning) noexcept {
+  drain_queue_locked(p);
+  sched.parking.need_spinning.store(0, seq_cst);  // it implies that no P is idle
+  if (spinning) sched.parking.spinning.fetch_sub(1, seq_cst);
+  sched.unmanned.store(true, seq_cst);
+  if (!sched.stopping.load(relaxed)) return put_idle_p_locked(p);
+  p->status.store(p_status::stopped, relaxed);
+  if (--sched.stop_wait == 0) sched.stopped.wake();
+}
+
 void start_m(P* p, bool spinning) noexcept {
   sched.lock.acquire();
   ++sched.starts;
   M* m = sched.idle_ms.pop();
-  if (m != nullptr) {
-    m->idle.store(false, relaxed);
-    m->spinning = spinning;
-    m->next_p = p;
+  const bool sleeps = m != nullptr;
+  if (!sleeps) m = midwife::new_m_locked();
+  if (m == nullptr) {
+    shelve_p_locked(p, spinning);
     sched.lock.release();
-    m->park.wake();
-    return;
+    return midwife::tell_limit();
   }
-  m = midwife::new_m_locked();
   m->spinning = spinning;
   m->next_p = p;
+  if (sleeps) m->idle.store(false, relaxed);
   sched.lock.release();
-  midwife::deliver(m);
+  sleeps ? m->park.wake() : midwife::deliver(m);
 }
 
 // The note has been woken: we own next_p, or must end.

@@ -2,7 +2,8 @@
 //
 // Who    the scheduler, in the runtime.
 // Law    start_m never fails: it wakes an idle M or has a new one born, and the P
-//        travels with it (I7: next_p and spinning are written before the wake).
+//        travels with it (I7: next_p and spinning are written before the wake). Where there can
+//        be no thread more while evicted goroutines have theirs, the P waits for one of those.
 //        Only the midwife, a thread without a P, ever calls pthread_create: a
 //        thread frozen inside the loader can block it, never the scheduler.
 #pragma once
@@ -19,6 +20,12 @@ P* release_p(M& m) noexcept;
 // ── the idle list ── under the scheduler lock
 P* pop_idle_p_locked(P* preferred) noexcept;  // nullptr: none, or the world is stopping
 void put_idle_p_locked(P* p) noexcept;
+
+// What p has queued goes to the head of the global queue.
+void drain_queue_locked(P* p) noexcept;
+// There is no thread for p: idle, until one that was evicted comes in and takes it [24]. Its work
+// is everybody's. Breaks I1 as long as that takes; sysmon asks again from time to time.
+void shelve_p_locked(P* p, bool spinning) noexcept;
 
 // ── Ms ──
 void start_m(P* p, bool spinning) noexcept;   // takes the scheduler lock

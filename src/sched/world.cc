@@ -63,10 +63,7 @@ bool give_back(P* p) noexcept {
 // [33]: what a dying P has queued goes first; its caches are everybody's.
 void drain(P* p) noexcept {
   sched.lock.acquire();
-  lifo<runnable, &runnable::next> order;
-  if (runnable* r = p->runnext.exchange(nullptr, seq_cst)) sched.global.push_front_locked(r);
-  while (runnable* r = p->ring.pop_owner()) order.push(r);
-  while (runnable* r = order.pop()) sched.global.push_front_locked(r);
+  drain_queue_locked(p);
   while (runnable* r = p->free_gs.pop()) sched.free_gs.push(r);
   sched.lock.release();
   depot::put(p->stack_cache, p->stacks);

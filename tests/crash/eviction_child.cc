@@ -1,6 +1,7 @@
 // Programs that end, fork, change their ids or unload libraries while Ps are taken away.
 
 #include <dlfcn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,12 @@ std::atomic<long> turns{0};
 
 void hog() {
   while (!stop) turns.fetch_add(1, std::memory_order_relaxed);
+}
+
+void hog_for(std::chrono::milliseconds d) {
+  const auto until = std::chrono::steady_clock::now() + d;
+  while (std::chrono::steady_clock::now() < until) {
+  }
 }
 
 // Loops that never enter, and goroutines that do nothing else.
@@ -127,9 +134,7 @@ int evicts_nobody() {
     bool after = false;
     vole::wait_group gone;
     gone.go([&] { after = over; });
-    const auto until = std::chrono::steady_clock::now() + 100ms;
-    while (std::chrono::steady_clock::now() < until) {
-    }
+    hog_for(100ms);
     over = true;
     gone.wait();
     return after && vole::stats().evictions == 0 ? 7 : 1;
@@ -146,13 +151,41 @@ int hogs_at_the_limit() {
   return vole::run([] {
     vole::wait_group gone;
     for (int i = 0; i < 12; ++i)
-      gone.go([] {
-        const auto until = std::chrono::steady_clock::now() + 60ms;
-        while (std::chrono::steady_clock::now() < until) {
-        }
-      });
+      gone.go([] { hog_for(60ms); });
     gone.wait();
     return vole::stats().threads <= 6 ? 7 : 1;
+  });
+}
+
+// Goroutines that hold a thread each, beside loops that have taken all the others.
+int locked_at_the_limit() {
+  vole::set_max_procs(2);
+  vole::set_max_threads(6);
+  return vole::run([] {
+    vole::wait_group gone;
+    for (int i = 0; i < 5; ++i) gone.go([] { hog_for(100ms); });
+    for (int i = 0; i < 3; ++i)
+      gone.go([] {
+        vole::lock_os_thread();
+        for (int k = 0; k < 5; ++k) vole::sleep_for(1ms);
+        vole::unlock_os_thread();
+      });
+    gone.wait();
+    return 7;
+  });
+}
+
+// As a user of whom there is no other process: the kernel refuses the ninth thread.
+int hogs_without_threads() {
+  const auto own = static_cast<uid_t>(1000000 + getpid());
+  const rlimit few{8, 8};
+  if (setrlimit(RLIMIT_NPROC, &few) != 0 || setresuid(own, own, own) != 0) return 1;
+  vole::set_max_procs(2);
+  return vole::run([] {
+    vole::wait_group gone;
+    for (int i = 0; i < 16; ++i) gone.go([] { hog_for(60ms); });
+    gone.wait();
+    return 7;
   });
 }
 
@@ -167,6 +200,8 @@ constexpr scenario kAll[] = {
     {"unloads", unloads},
     {"evicts_nobody", evicts_nobody},
     {"hogs_at_the_limit", hogs_at_the_limit},
+    {"locked_at_the_limit", locked_at_the_limit},
+    {"hogs_without_threads", hogs_without_threads},
 };
 
 }  // namespace

@@ -43,5 +43,18 @@ TEST(ThreadLimit, HogsKeepTheirPsPastItAndThatIsSaidOnce) {  // [2]
   EXPECT_EQ(e.err.find(said), e.err.rfind(said));
 }
 
+TEST(ThreadLimit, EvictionsDoNotExhaustIt) {  // [2] [25]
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(exited(evicting("locked_at_the_limit", {}), 7));
+}
+
+TEST(ThreadRefused, AfterAnEvictionIsNotFatal) {  // [2]
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody without processes";
+  if (kThreadSanitizer) GTEST_SKIP() << "the sanitizer has a thread of its own";
+  if (emulated()) GTEST_SKIP() << "the emulator's threads count, too";
+  const ended e = evicting("hogs_without_threads", {});
+  EXPECT_TRUE(exited(e, 7));
+  EXPECT_THAT(e.err, HasSubstr("cannot create a thread (Resource temporarily unavailable)"));
+}
+
 }  // namespace
 }  // namespace vole::crash_test
