@@ -1,7 +1,8 @@
 // The wish for a longer or shorter time slice: sched_setattr(2), sched_runtime of SCHED_OTHER.
 //
 // Note   everything else of the thread stays as it is: threads of another policy (real time, batch)
-//        are left alone. Best effort: a kernel that knows no such wish ignores it.
+//        are left alone. Best effort: a kernel that knows no such wish ignores it. Threads that
+//        this one makes meanwhile inherit it.
 
 #include <sched.h>
 #include <sys/syscall.h>
