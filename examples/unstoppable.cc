@@ -98,8 +98,9 @@ void offer(void (*busy)(), times& late, Start start, Wait wait) {
 times on_pool(void (*busy)()) {
   times late{};
   pool p;
-  offer(busy, late, [&](auto task) { p.submit(task); },
-        [](auto due) { std::this_thread::sleep_until(due); });
+  offer(
+      busy, late, [&](auto task) { p.submit(task); },
+      [](auto due) { std::this_thread::sleep_until(due); });
   return late;  // after the pool has done everything
 }
 
@@ -108,7 +109,8 @@ times on_vole(void (*busy)()) {
   vole::set_max_procs(kWorkers);
   vole::run([&] {
     vole::wait_group all;
-    offer(busy, late, [&](auto task) { all.go(task); }, [](auto due) { vole::sleep_until(due); });
+    offer(
+        busy, late, [&](auto task) { all.go(task); }, [](auto due) { vole::sleep_until(due); });
     all.wait();
   });
   return late;

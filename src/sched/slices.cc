@@ -20,12 +20,12 @@ constexpr std::int64_t kUnneeded = 10 * kMilli;  // asleep with a P that nobody 
 struct sighting {
   M* m;
   std::uint32_t tick;
-  bool measured;          // cpu_* are known
-  bool asked;             // to yield
-  std::uint64_t call;     // M::call
-  std::int64_t cpu_begin; // CPU time of its thread when first measured
+  bool measured;           // cpu_* are known
+  bool asked;              // to yield
+  std::uint64_t call;      // M::call
+  std::int64_t cpu_begin;  // CPU time of its thread when first measured
   std::int64_t cpu_last;
-  std::int64_t begin;     // the time then
+  std::int64_t begin;        // the time then
   std::int64_t still_since;  // when the CPU clock was last seen to move, or a call to begin
 };
 constinit sighting seen[kMaxProcs]{};

@@ -150,8 +150,7 @@ int hogs_at_the_limit() {
   vole::set_max_threads(6);
   return vole::run([] {
     vole::wait_group gone;
-    for (int i = 0; i < 12; ++i)
-      gone.go([] { hog_for(60ms); });
+    for (int i = 0; i < 12; ++i) gone.go([] { hog_for(60ms); });
     gone.wait();
     return vole::stats().threads <= 6 ? 7 : 1;
   });

@@ -84,8 +84,7 @@ class same_thread {
     x = x / 1.0000001L + 1;
     n = n * 6364136223846793005u + 1442695040888963407u;
   }
-  return std::accumulate(v, v + 8, 0.0) + static_cast<double>(x) +
-         static_cast<double>(n >> 40);
+  return std::accumulate(v, v + 8, 0.0) + static_cast<double>(x) + static_cast<double>(n >> 40);
 }
 
 TEST_P(EvictionStress, RegistersStayAsTheyAre) {  // [30]
@@ -208,9 +207,7 @@ TEST_P(EvictionStress, NoCallReturnsEintr) {
       case 0: EXPECT_EQ(poll(&fd, 1, 1), 0) << errno; break;
       case 1: EXPECT_EQ(nanosleep(&brief, nullptr), 0) << errno; break;
       case 2: EXPECT_EQ(epoll_wait(waiting, &event, 1, 1), 0) << errno; break;
-      default:
-        EXPECT_EQ(sem_timedwait(&sem, &until), -1);
-        EXPECT_EQ(errno, ETIMEDOUT);
+      default: EXPECT_EQ(sem_timedwait(&sem, &until), -1); EXPECT_EQ(errno, ETIMEDOUT);
     }
   });
   sem_destroy(&sem);
