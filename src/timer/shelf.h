@@ -65,10 +65,11 @@ class alignas(64) shelf {
         home->heap_.remove(t);
         home->see_first_locked();
       }
+      // Looked at under the lock: a function that runs now may add it again before it has run.
+      const bool runs = home->firing_.load(std::memory_order_acquire) == t;  // pairs: fired
       home->guard_.release();
       if (moved) continue;
-      if (home->firing_.load(std::memory_order_acquire) != t) return stopped;  // pairs: fired
-      // Its function runs, and may add it again.
+      if (!runs) return stopped;
       while (home->firing_.load(std::memory_order_acquire) == t) wait_a_little();
     }
   }
