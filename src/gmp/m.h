@@ -63,12 +63,26 @@ struct alignas(64) M {
   std::uint64_t id = 0;
   atomic<std::uint64_t> tid{0};   // the kernel's; written before it has its first P; sysmon reads
   arch::san_thread san;
+
+  // ── strict mode ── (sched/strict.h)
+  G stand_in;                     // in a queue for the goroutine that was captured with its thread
+  atomic<bool> standing{false};   // it is in one
+  atomic<std::uint32_t> captive{0};  // 1: asleep in the handler; who makes it 0 wakes `park`
+  atomic<bool> capturable{false};    // written by the handler; sysmon reads
+  atomic<int> undisturbed{0};     // owner, in user code: holds locks of the runtime
+  const P* slice_p = nullptr;     // the handler's: what the last signal saw
+  std::uint32_t slice_tick = 0;
+  int slice_timer = -1;           // the kernel's
 };
 
+// The stand-in is a G: see there.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
 static_assert(offsetof(M, hot) + offsetof(hot_words<P>, in_rt) == VOLE_M_IN_RT);
 static_assert(offsetof(M, hot) + offsetof(hot_words<P>, attention) == VOLE_M_ATTENTION);
 static_assert(offsetof(M, curg) == VOLE_M_CURG);
 static_assert(offsetof(M, commit) == VOLE_M_COMMIT);
 static_assert(offsetof(M, g0_sp) == VOLE_M_G0_SP);
+#pragma GCC diagnostic pop
 
 }  // namespace vole::rt

@@ -20,8 +20,8 @@ constexpr unsigned kMayBecome[] = {
     /* syscall   */ bit(g_status::running) | bit(g_status::runnable),
     /* waiting   */ bit(g_status::runnable),
     /* dead      */ bit(g_status::idle),
-    /* preempted */ bit(g_status::runnable),
-    /* evicted   */ bit(g_status::running) | bit(g_status::runnable),
+    /* preempted */ bit(g_status::running) | bit(g_status::evicted),
+    /* evicted   */ bit(g_status::running) | bit(g_status::runnable) | bit(g_status::preempted),
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ enum class g_status : std::uint8_t {
   syscall,    // on an M, in a call that is known to block
   waiting,    // parked; its waiter record says where
   dead,       // in a free list
-  preempted,  // stopped by a signal, keeps its M
+  preempted,  // stopped by a signal, asleep on its M
   evicted,    // runs on, on an M whose P was taken
 };
 

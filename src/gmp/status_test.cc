@@ -22,7 +22,8 @@ const std::vector<std::pair<g_status, g_status>> kLegal = {
     {idle, runnable},    {idle, dead},      {runnable, running},  {running, runnable},
     {running, waiting},  {running, dead},   {running, syscall},   {running, preempted},
     {running, evicted},  {syscall, running}, {syscall, runnable}, {waiting, runnable},
-    {dead, idle},        {preempted, runnable}, {evicted, running}, {evicted, runnable}};
+    {dead, idle},        {preempted, running}, {preempted, evicted}, {evicted, running}, {evicted, runnable},
+    {evicted, preempted}};
 
 // Takes a fresh G there by legal steps.
 void lead_to(G& g, g_status goal) {

@@ -84,6 +84,7 @@ void populate(std::byte* at, std::size_t bytes) noexcept;
 // false: refused. drop_ takes it away again before the thread ends.
 bool make_alternate_stack(std::byte** memory) noexcept;
 void drop_alternate_stack(std::byte* memory) noexcept;
+bool in_alternate_stack(const std::byte* memory, const void* address) noexcept;
 // Called in signal context for SIGSEGV and SIGBUS with the faulting address. Returns if the fault
 // is not ours; then the handler that was there before us, or the default action, has its turn.
 using fault_hook = void (*)(void* address) noexcept;
@@ -100,11 +101,31 @@ std::uint32_t signal_bell() noexcept;
 void sleep_until_rung(std::uint32_t seen) noexcept;  // since `seen` was read; may return early
 void ring_for_signals() noexcept;  // signal-safe
 
+// ── preemption by signal ──
+// May a program catch it without losing faults, job control by force, or libc's own signals?
+bool may_preempt_with(int signal) noexcept;
+// `hook` is called in signal context, every signal blocked, with the interrupted stack pointer,
+// whenever a slice timer's signal comes. The signal from elsewhere goes to the handler that was
+// there before us, or to the default action. Stays for the life of the process. False: refused.
+using preempt_hook = void (*)(const void* interrupted_sp) noexcept;
+bool install_preempt_handler(int signal, preempt_hook hook) noexcept;
+// A timer that sends the calling thread that signal after each `ns` nanoseconds of its CPU time
+// (never interrupting a call that blocks); or once, by the clock on the wall, until it is wound up
+// again. 0 or errno.
+int start_slice_timer(int* id, int signal, std::int64_t ns, bool wall) noexcept;
+void wind_up_slice_timer(int id, std::int64_t ns) noexcept;
+void stop_slice_timer(int id) noexcept;  // on any thread
+
 // ── fork ──
 std::uint64_t process_id() noexcept;
-// `child` runs in the child of every later fork(). Registered once per process; a later call
-// replaces it. False: refused. User context only.
-bool on_fork_child(void (*child)() noexcept) noexcept;
+// Run by every later fork(): in the parent before and after, and in the child. Registered once per
+// process; a later call replaces them. False: refused. User context only.
+struct fork_hooks {
+  void (*before)() noexcept;
+  void (*in_parent)() noexcept;
+  void (*in_child)() noexcept;
+};
+bool on_fork(const fork_hooks* hooks) noexcept;  // kept, not copied
 
 // ── errno, of the calling thread ──
 int get_errno() noexcept;

@@ -10,6 +10,7 @@
 #include "sched/lifecycle.h"
 #include "sched/midwife.h"
 #include "sched/state.h"
+#include "sched/strict.h"
 #include "sched/sysmon.h"
 #include "sched/world.h"
 
@@ -47,6 +48,7 @@ void start_locked() noexcept {
     fatal("this kernel has no private expedited membarrier (Linux 4.14 or later is needed)");
   lifecycle::watch_forks();
   crash::install();
+  strict::begin();
   sched.coarse_now.store(os::now_ns(), relaxed);
   world::resize(wanted_procs());
   if (const int error = poll::start())
@@ -75,6 +77,7 @@ void refuse_forked_child() noexcept { lifecycle::refuse_forked_child(); }
 
 bool begin_run() noexcept {
   lifecycle::refuse_forked_child();
+  const strict::undisturbed here;
   holding hold(one_at_a_time);
   if (sched.in_run.load(seq_cst)) return false;
   if (lifecycle::now() == phase::stopped) start_locked();
@@ -138,6 +141,7 @@ std::uint32_t set_procs(std::uint32_t n) noexcept {
 
 std::uint32_t set_max_threads(std::uint32_t n) noexcept {
   lifecycle::refuse_forked_child();
+  const strict::undisturbed here;
   holding hold(sched.lock);
   const std::uint32_t had = sched.settings.max_threads;
   sched.settings.max_threads = n;

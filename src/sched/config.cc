@@ -64,8 +64,26 @@ const char* set_storm(std::string_view value, config& c) noexcept {
              : "must be a number of microseconds from 10 to 1000000, as in storm=100";
 }
 
+const char* set_strict(std::string_view value, config& c) noexcept {
+  std::uint32_t n = 0;
+  if (!parse_between(value, 0, 1, &n)) return "must be 0 or 1: strictprocs=0 or strictprocs=1";
+  c.strict = n == 1;
+  return nullptr;
+}
+
+const char* set_preempt_signal(std::string_view value, config& c) noexcept {
+  std::uint32_t n = 0;
+  if (!parse_between(value, 1, 64, &n) || !os::may_preempt_with(static_cast<int>(n)))
+    return "must be the number of a signal that a program may catch and that is no fault, as in "
+           "preemptsignal=10";
+  c.preempt_signal = n;
+  return nullptr;
+}
+
+#define VOLE_KNOWN_KEYS "evict=0|1, storm=MICROSECONDS, strictprocs=0|1 and preemptsignal=NUMBER"
+
 const char* refuse_future(std::string_view, config&) noexcept {
-  return "not in this version, which knows evict=0|1 and storm=MICROSECONDS; remove it";
+  return "not in this version, which knows " VOLE_KNOWN_KEYS "; remove it";
 }
 
 struct debug_key {
@@ -75,7 +93,7 @@ struct debug_key {
 constexpr debug_key kDebugKeys[] = {
     {"evict", set_evict},           {"storm", set_storm},
     {"schedtrace", refuse_future},  {"scheddetail", refuse_future},
-    {"strictprocs", refuse_future}, {"preemptsignal", refuse_future},
+    {"strictprocs", set_strict},    {"preemptsignal", set_preempt_signal},
     {"stall", refuse_future},
 };
 
@@ -83,7 +101,7 @@ const char* set_debug(std::string_view entry, std::string_view key, config& c) n
   if (key.empty()) return "must be a list of key=value, separated by single commas";
   for (const debug_key& k : kDebugKeys)
     if (k.name == key) return k.set(entry.substr(std::min(key.size() + 1, entry.size())), c);
-  return "no such key: this version knows evict=0|1 and storm=MICROSECONDS";
+  return "no such key: this version knows " VOLE_KNOWN_KEYS;
 }
 
 }  // namespace
@@ -125,6 +143,7 @@ complaint parse_debug(std::string_view text, config& out) noexcept {
     text.remove_prefix(entry.size() + 1);
   }
   if (out.storm_us != 0 && !out.evict) return {"storm", "takes Ps away, which evict=0 forbids"};
+  if (out.strict && !out.evict) return {"strictprocs", "takes Ps away, which evict=0 forbids"};
   return {};
 }
 

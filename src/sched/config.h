@@ -16,8 +16,11 @@ struct config {
   base::atomic<std::uint32_t> procs{0};  // 0: as many as the machine and the cgroup allow
   std::uint32_t max_threads = 10000;     // [2]
   std::uint32_t stack_bytes = 256 * 1024;
-  bool evict = true;           // VOLE_DEBUG=evict=0: no P is taken from user code
-  std::uint32_t storm_us = 0;  // VOLE_DEBUG=storm=US: every P is taken that often; 0: never
+  bool evict = true;             // VOLE_DEBUG=evict=0: no P is taken from user code
+  std::uint32_t storm_us = 0;    // VOLE_DEBUG=storm=US: every P is taken that often; 0: never.
+                                 // In strict mode: the slice, on the wall's clock
+  bool strict = false;           // VOLE_DEBUG=strictprocs=1: hogs are captured, not evicted
+  std::uint32_t preempt_signal = 23;  // VOLE_DEBUG=preemptsignal=N; 23: SIGURG
 };
 
 inline constexpr std::uint32_t kMostThreads = 1u << 20;

@@ -80,6 +80,13 @@ TEST(Config, ReadsDebugSettings) {
   EXPECT_EQ(c.storm_us, 10u);
   EXPECT_EQ(parse_debug("evict=1,storm=1000000", c).why, nullptr);
   EXPECT_EQ(c.storm_us, 1'000'000u);
+  EXPECT_FALSE(c.strict);
+  EXPECT_EQ(c.preempt_signal, 23u);
+  EXPECT_EQ(parse_debug("strictprocs=1,preemptsignal=10", c).why, nullptr);
+  EXPECT_TRUE(c.strict);
+  EXPECT_EQ(c.preempt_signal, 10u);
+  EXPECT_EQ(parse_debug("strictprocs=0,preemptsignal=64", c).why, nullptr);
+  EXPECT_FALSE(c.strict);
 }
 
 TEST(Config, RefusesOtherDebugSettingsAndNamesTheKey) {
@@ -98,8 +105,15 @@ TEST(Config, RefusesOtherDebugSettingsAndNamesTheKey) {
         row{"evict=1, storm=50", " storm", "no such key"}, row{"nonsense", "nonsense", "evict=0|1"},
         row{"schedtrace=1000", "schedtrace", "not in this version"},
         row{"scheddetail=1", "scheddetail", "not in this"},
-        row{"evict=1,strictprocs=1", "strictprocs", "not in this"},
-        row{"preemptsignal=23", "preemptsignal", "not in this"},
+        row{"strictprocs=2", "strictprocs", "0 or 1"}, row{"strictprocs", "strictprocs", "0 or 1"},
+        row{"strictprocs=1,evict=0", "strictprocs", "evict=0 forbids"},
+        row{"preemptsignal=0", "preemptsignal", "may catch"},
+        row{"preemptsignal=9", "preemptsignal", "may catch"},     // SIGKILL
+        row{"preemptsignal=19", "preemptsignal", "may catch"},    // SIGSTOP
+        row{"preemptsignal=11", "preemptsignal", "no fault"},     // SIGSEGV
+        row{"preemptsignal=33", "preemptsignal", "may catch"},    // libc's own
+        row{"preemptsignal=65", "preemptsignal", "may catch"},
+        row{"preemptsignal=SIGURG", "preemptsignal", "the number"},
         row{"stall=100", "stall", "not in this version"}, row{",", "", "single commas"},
         row{"evict=1,", "", "single commas"}, row{"evict=1,,storm=50", "", "key=value"},
         row{"=1", "", "key=value"}}) {

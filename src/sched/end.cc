@@ -6,6 +6,7 @@
 #include "sched/midwife.h"
 #include "sched/park.h"
 #include "sched/state.h"
+#include "sched/strict.h"
 #include "sched/timers.h"
 #include "sched/world.h"
 
@@ -48,6 +49,7 @@ void settle_threads() noexcept {
   poll::interrupt();  // who waits there comes to sleep with the others
   const std::int64_t until = os::now_ns() + kGrace;
   for (;;) {
+    strict::parole_all();  // a captive settles nowhere
     const std::uint32_t seen = sched.settled.load(seq_cst);
     if (all_settled(os::now_ns() >= until)) break;
     futex_wait_for(&sched.settled, seen, kLookAgain);
@@ -78,6 +80,7 @@ void wake_polling_guests() noexcept {
 constinit atomic<std::uint32_t> farewells{0};  // futex word
 
 void keep_for_ever(M* m) noexcept {
+  strict::thread_ends(*m);
   os::detach_thread(m->thread);
   depot::pin(m->curg->stack);
   g_slab.pin(m->curg);

@@ -6,6 +6,7 @@
 #include "poll/poll.h"
 #include "sched/enter.h"
 #include "sched/state.h"
+#include "sched/strict.h"
 
 namespace vole::rt {
 namespace lifecycle {
@@ -14,8 +15,9 @@ namespace {
 constinit atomic<std::uint32_t> word{static_cast<std::uint32_t>(phase::stopped)};
 constinit atomic<std::uint32_t> guests{0};
 // A guest that runs user code inside (a copy constructor, between the steps of a spawn) may come in
-// again. Plain threads only, so an ordinary thread_local does.
-constinit thread_local int depth = 0;
+// again. Plain threads only, so an ordinary thread_local does; initial-exec, since signal handlers
+// read it.
+[[gnu::tls_model("initial-exec")]] constinit thread_local int depth = 0;
 
 void count_out() noexcept {
   if (guests.fetch_sub(1, seq_cst) == 1 && now() == phase::stopping) futex_wake(&guests, 1);
@@ -24,6 +26,7 @@ void count_out() noexcept {
 // In the child only this thread exists; locks and queues are as they happened to be. An M's P is
 // hidden, so that its next entry comes to refuse_forked_child.
 void in_forked_child() noexcept {
+  strict::after_fork();
   if (now() == phase::stopped) return poll::start_again_in_child();
   word.store(static_cast<std::uint32_t>(phase::forked), seq_cst);
   if (M* const m = this_m()) {
@@ -49,7 +52,22 @@ void wait_for_guests() noexcept {
   }
 }
 
-void watch_forks() noexcept { os::on_fork_child(&in_forked_child); }
+void watch_forks() noexcept {
+  static constexpr os::fork_hooks kHooks{&strict::before_fork, &strict::after_fork,
+                                         &in_forked_child};
+  os::on_fork(&kHooks);
+}
+
+bool is_guest() noexcept { return depth != 0; }
+
+bool visit() noexcept {
+  guests.fetch_add(1, seq_cst);
+  if (now() == phase::running) return true;
+  count_out();
+  return false;
+}
+
+void end_visit() noexcept { count_out(); }
 
 void refuse_forked_child() noexcept {
   if (now() == phase::forked)
@@ -58,11 +76,10 @@ void refuse_forked_child() noexcept {
         "After fork call nothing but exec or _exit, or fork while no runtime runs");
 }
 
-bool is_guest() noexcept { return depth != 0; }
-
 bool is_zombie() noexcept {
   M* const m = this_m();
   if (m == nullptr) return false;
+  const strict::undisturbed here;
   holding hold(m->retake_lock);
   return m->zombie;
 }

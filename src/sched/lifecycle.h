@@ -18,7 +18,10 @@ void wait_for_guests() noexcept;     // after set(stopping): until the last gues
 
 void watch_forks() noexcept;         // once per process
 void refuse_forked_child() noexcept;
-bool is_guest() noexcept;            // the calling thread is inside as a guest
+bool is_guest() noexcept;            // the calling thread is between guest_enter and guest_leave
+// For a moment, by any thread: true: a runtime runs and does not end before end_visit.
+bool visit() noexcept;
+void end_visit() noexcept;
 bool is_zombie() noexcept;           // the calling thread is an M that a dead runtime left
 
 }  // namespace vole::rt::lifecycle

@@ -2,6 +2,7 @@
 
 #include "sched/enter.h"
 #include "sched/state.h"
+#include "sched/strict.h"
 #include "sched/thread.h"
 
 namespace vole::rt {
@@ -39,11 +40,13 @@ bool stop_locked_m(M& m) noexcept {
 
 void start_locked_m(M& m, G* g) noexcept {
   M* const to = g->locked_m;
+  const bool captive = strict::is_stand_in(g);
+  if (captive && !strict::claim_picked(*to)) return;  // it was let go, and runs
   P* const p = release_p(m);
   sched.lock.acquire();
   ++sched.starts;
   sched.lock.release();
-  to->picked = g;
+  if (!captive) to->picked = g;
   to->next_p = p;
   to->park.wake();
 }

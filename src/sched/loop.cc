@@ -12,6 +12,7 @@
 #include "sched/find.h"
 #include "sched/locked.h"
 #include "sched/state.h"
+#include "sched/strict.h"
 #include "sched/switch.h"
 #include "sched/sysmon.h"
 #include "sched/thread.h"
@@ -48,7 +49,8 @@ G* next_g0(M& m) noexcept {
     G* g = m.picked;
     m.picked = nullptr;
     if (g == nullptr) g = find_g0(m);
-    if (g == nullptr || g->locked_m == nullptr || g->locked_m == &m) return g;
+    if (g == nullptr || g->locked_m == nullptr) return g;
+    if (g->locked_m == &m && !strict::is_stand_in(g)) return g;
     start_locked_m(m, g);
   }
 }
@@ -65,6 +67,7 @@ void m_main(void* arg) noexcept {
   if (!os::make_alternate_stack(&m.alternate_stack))
     fatal("out of memory: no room for a thread's signal stack. A higher memory limit would help");
   os::sharpen_timeouts();
+  strict::thread_begins(m);
   arch::san_thread_begins(m.san);
   acquire_p(m, m.next_p);
   m.next_p = nullptr;
@@ -77,6 +80,7 @@ void m_main(void* arg) noexcept {
 
 void end_m(M& m) noexcept {
   if (m.p != nullptr) hand_off(release_p(m));
+  strict::thread_ends(m);
   arch::set_this_m(nullptr);
   os::drop_alternate_stack(m.alternate_stack);
   if (m.must_end) return say_farewell();  // the ender joins the thread

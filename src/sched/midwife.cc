@@ -17,6 +17,8 @@ struct office {
   atomic<std::uint32_t> bell{0};           // grows with every request
   atomic<bool> closing{false};
   os::thread thread;
+  atomic<std::uint64_t> tid{0};
+  atomic<std::int64_t> birth_began{0};     // 0: none is under way
 };
 constinit office desk;
 constinit atomic<bool> told{false};
@@ -46,10 +48,15 @@ void renew(M& m) noexcept {
   m.san = {};
 }
 
+// Who runs without a P, or was captured and will be let go, comes back for one.
+bool anybody_without_p() noexcept {
+  return sched.evicted.load(seq_cst) != 0 || sched.captives.load(seq_cst) != 0;
+}
+
 // The kernel refused m's thread. If others run without a P, its P waits for one of them.
 bool called_off(M* m, int error) noexcept {
   sched.lock.acquire();
-  const bool can_wait = sched.evicted.load(seq_cst) != 0;
+  const bool can_wait = anybody_without_p();
   if (can_wait) {
     P* const p = m->next_p;
     const bool spinning = m->spinning;
@@ -75,7 +82,9 @@ void give_birth(M* m) noexcept {
   spec.arg = m;
   spec.name = "vole-m";
   os::thread born;  // m may be over before we know: from here on it is not ours
+  desk.birth_began.store(os::now_ns(), relaxed);
   const int error = os::create_thread(&born, spec);
+  desk.birth_began.store(0, relaxed);
   if (error == 0 || called_off(m, error)) return;
   sched.lock.acquire();
   const std::uint32_t have = sched.m_count;
@@ -86,6 +95,7 @@ void give_birth(M* m) noexcept {
 }
 
 void midwife_main(void*) noexcept {
+  desk.tid.store(os::thread_id(), relaxed);
   for (;;) {
     const std::uint32_t rung = desk.bell.load(std::memory_order_acquire);  // pairs: ring
     desk.lock.acquire();
@@ -124,7 +134,7 @@ void tell_limit() noexcept {
 
 M* new_m_locked() noexcept {
   if (sched.m_count >= sched.settings.max_threads) {
-    if (sched.evicted.load(seq_cst) != 0) return nullptr;
+    if (anybody_without_p()) return nullptr;
     fatal(sentence() << "thread exhaustion: the program needs more than "
                      << sched.settings.max_threads
                      << " threads. Usually many goroutines each hold one: by lock_os_thread, or "
@@ -150,6 +160,13 @@ void deliver(M* m) noexcept {
   desk.waiting.push_back(m);
   desk.lock.release();
   ring();
+}
+
+bool is_held_up(std::int64_t now) noexcept {
+  constexpr std::int64_t kLong = 1000 * 1000;  // ns
+  const std::int64_t began = desk.birth_began.load(relaxed);
+  return began != 0 && now - began > kLong &&
+         os::state_of(desk.tid.load(relaxed)) == os::thread_state::sleeping;
 }
 
 int start() noexcept {

@@ -19,6 +19,9 @@ M* new_m_locked() noexcept;
 bool may_grow_locked() noexcept;  // could there be one thread more?
 void tell_limit() noexcept;     // says, once, what it means that there cannot
 void deliver(M* m) noexcept;    // its thread will start in m_main
+// Has the birth under way lasted longer than births do, and does the midwife sleep over it? Then
+// somebody holds a lock that pthread_create needs. sysmon.
+bool is_held_up(std::int64_t now) noexcept;
 int start() noexcept;           // 0 or errno
 void stop() noexcept;           // after this nobody is born
 

@@ -6,8 +6,8 @@
 
 namespace vole::rt {
 
-void become_evicted(G& g) noexcept {
-  set_status(g, g_status::running, g_status::evicted);
+void become_evicted(G& g, g_status from) noexcept {
+  set_status(g, from, g_status::evicted);
   sched.evicted.fetch_add(1, seq_cst);
 }
 

@@ -16,7 +16,7 @@ namespace vole::rt {
 
 // The goroutine's thread has no P any more; it has one again, or queues for one. Counted: as long
 // as there is such a thread, it competes with the others for the processors.
-void become_evicted(G& g) noexcept;
+void become_evicted(G& g, g_status from = g_status::running) noexcept;
 void end_eviction(G& g, g_status to) noexcept;
 
 }  // namespace vole::rt

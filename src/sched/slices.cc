@@ -5,6 +5,7 @@
 #include "sched/midwife.h"
 #include "sched/retake.h"
 #include "sched/state.h"
+#include "sched/strict.h"
 
 namespace vole::rt::slices {
 namespace {
@@ -13,6 +14,7 @@ constexpr std::int64_t kMicro = 1000, kMilli = 1000 * kMicro;
 constexpr std::int64_t kSlice = 10 * kMilli;
 constexpr std::int64_t kUrgentSlice = 1 * kMilli;
 constexpr std::int64_t kBlockedFor = 200 * kMicro;
+constexpr std::int64_t kInside = 1 * kMilli;     // see waits_for_us
 constexpr std::int64_t kCrowded = 4 * kMilli;    // the urgent slice in real time, see has_hogged
 constexpr std::int64_t kUnneeded = 10 * kMilli;  // asleep with a P that nobody needs [27]
 
@@ -66,9 +68,16 @@ bool has_hogged(const sighting& s, demand d, std::int64_t now) noexcept {
   return sched.evicted.load(relaxed) != 0 && now - s.begin >= (urgent ? kCrowded : kSlice);
 }
 
+// Strict mode: its own timer will see to it, unless that has had its time.
+bool left_to_its_signal(const sighting& s, std::int64_t now) noexcept {
+  const std::int64_t cpu = s.cpu_last - s.cpu_begin;
+  return strict::sees_to(*s.m, sched.evicted.load(relaxed) != 0 ? now - s.begin : cpu);
+}
+
 // Its thread runs, or would if there were a processor.
 finding look_at_running(P& p, sighting& s, demand d, std::int64_t now) noexcept {
   if (!has_hogged(s, d, now)) return d == demand::urgent ? finding::suspicion : finding::nothing;
+  if (s.asked && left_to_its_signal(s, now)) return finding::nothing;
   if (s.asked) return take(p, s, true);
   s.asked = true;
   s.m->hot.attention.store(1, seq_cst);
@@ -79,10 +88,20 @@ bool sleeps(const M& m) noexcept {
   return os::state_of(m.tid.load(relaxed)) == os::thread_state::sleeping;
 }
 
+// Strict mode: inside the runtime it waits for somebody who holds a lock of ours, or a move of a
+// channel's value does. The former is soon over.
+bool waits_for_us(const M& m) noexcept {
+  return sched.captives.load(relaxed) != 0 && m.hot.in_rt.load(std::memory_order_acquire) != 0;
+}
+
 // Its CPU clock stands still.
 finding look_at_still(P& p, sighting& s, demand d, std::int64_t now) noexcept {
   if (now - s.still_since < kBlockedFor) return finding::suspicion;
-  if (sleeps(*s.m)) return take(p, s, false);
+  if (sleeps(*s.m)) {
+    if (waits_for_us(*s.m) && now - s.still_since < kInside) return finding::suspicion;
+    strict::parole_all();  // perhaps it waits for one of them
+    return take(p, s, false);
+  }
   s.still_since = now;  // not its fault
   const finding f = look_at_running(p, s, d, now);
   return f == finding::nothing ? finding::suspicion : f;

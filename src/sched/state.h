@@ -61,6 +61,10 @@ struct sched_state {
   atomic<std::uint32_t> evicted{0};                // goroutines on threads without a P
   atomic<std::uint64_t> next_m_id{1};
 
+  // ── strict mode ── (sched/strict.h)
+  atomic<std::uint32_t> captives{0};               // Ms asleep in the handler
+  atomic<std::uint32_t> forks{0};                  // under way: nobody is captured
+
   // ── goroutines ──
   lifo<runnable, &runnable::next> free_gs;         // L [31]
   lifo<g_name, &g_name::next> free_names;          // L

@@ -4,9 +4,11 @@
 #include "sched/deadlock.h"
 #include "sched/env.h"
 #include "sched/idle.h"
+#include "sched/midwife.h"
 #include "sched/netpoll.h"
 #include "sched/slices.h"
 #include "sched/state.h"
+#include "sched/strict.h"
 #include "sched/timers.h"
 #include "sched/world.h"
 
@@ -118,7 +120,7 @@ std::int64_t next_delay(slices::finding f, std::int64_t delay, int& quiet) noexc
 // VOLE_DEBUG=storm. Returns how long until the next look.
 std::int64_t storm(std::int64_t now, std::int64_t delay) noexcept {
   const std::int64_t period = sched.settings.storm_us * kMicro;
-  if (period == 0) return delay;
+  if (period == 0 || strict::on()) return delay;  // there it is the slice
   std::int64_t due = desk.stormed_at + period - now;
   if (due <= 0) {
     slices::evict_all();
@@ -186,6 +188,13 @@ bool all_idle() noexcept {
          !sched.stopping.load(seq_cst);
 }
 
+// Strict mode: no thread can be had, perhaps because a captive is in the loader; or a P lies idle
+// for want of one while captives wait for a P.
+bool captives_hold_up(std::int64_t now) noexcept {
+  return sched.captives.load(relaxed) != 0 &&
+         (sched.unmanned.load(relaxed) || midwife::is_held_up(now));
+}
+
 void sysmon_main(void*) noexcept {
   os::sharpen_timeouts();
   std::int64_t delay = kShortest;
@@ -196,6 +205,7 @@ void sysmon_main(void*) noexcept {
     desk.until.store(0, seq_cst);  // it looks: no need to ring
     const std::int64_t now = os::now_ns();
     sched.coarse_now.store(now, relaxed);
+    if (captives_hold_up(now)) strict::parole_all();
     ask_for_threads(now);
     if (all_idle()) {
       sleep_while_idle(rung, now);

@@ -8,6 +8,7 @@
 #include "sched/lifecycle.h"
 #include "sched/retake.h"
 #include "sched/state.h"
+#include "sched/strict.h"
 #include "sched/sysmon.h"
 #include "sched/thread.h"
 #include "sched/timers.h"
@@ -73,6 +74,7 @@ void drain(P* p) noexcept {
 }  // namespace
 
 void stop() noexcept {
+  strict::leave_alone(1);  // until start: we hold one_stopper
   one_stopper.acquire();
   if (lifecycle::is_zombie()) {
     one_stopper.release();
@@ -107,6 +109,7 @@ void start() noexcept {
   // Before the lock goes: afterwards the runtime may end under a stopper on a goroutine.
   if (sched.global.size_now() != 0) submit();
   one_stopper.release();
+  strict::leave_alone(-1);
 }
 
 void begin() noexcept {

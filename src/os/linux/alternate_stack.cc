@@ -60,4 +60,10 @@ void drop_alternate_stack(std::byte* memory) noexcept {
   base::unmap_pages(memory, l.total);
 }
 
+bool in_alternate_stack(const std::byte* memory, const void* address) noexcept {
+  const layout l = measure();
+  const auto* const at = static_cast<const std::byte*>(address);
+  return memory != nullptr && at >= memory + l.guard && at < memory + l.guard + l.stack;
+}
+
 }  // namespace vole::os

@@ -5,11 +5,9 @@
 //        gives it the hook back and does not climb on top again: the two would
 //        call each other for ever.
 #include <csignal>
-#include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/atomic.h"
+#include "os/linux/pass_on.h"
 #include "os/os.h"
 
 namespace vole::os {
@@ -24,29 +22,15 @@ struct watched {
 constinit watched faults[] = {{SIGSEGV, false, {}}, {SIGBUS, false, {}}};
 constinit base::atomic<fault_hook> current_hook{nullptr};
 
-// A default action that must still happen: dropped back to, so that the instruction faults again.
-// What was sent by kill() does not come again by itself.
-void die_of(int number, bool sent) noexcept {
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  sigaction(number, &standard, nullptr);
-  if (sent) syscall(SYS_tgkill, getpid(), static_cast<pid_t>(thread_id()), number);
-}
-
 void pass_on(const struct sigaction& before, int number, siginfo_t* info, void* context) noexcept {
   const bool sent = info->si_code <= 0;
-  const bool plain = (before.sa_flags & SA_SIGINFO) == 0;
-  if (plain && before.sa_handler == SIG_IGN && sent) return;
-  if (plain && (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))
-    return die_of(number, sent);
-  sigset_t mask;
-  pthread_sigmask(SIG_BLOCK, &before.sa_mask, &mask);
-  if (plain) {
-    before.sa_handler(number);
-  } else {
-    before.sa_sigaction(number, info, context);
+  if (is_handler(before)) {
+    sigset_t mask;
+    pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+    sigorset(&mask, &mask, &before.sa_mask);
+    return call_handler(before, mask, number, info, context);
   }
-  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  if (before.sa_handler != SIG_IGN || !sent) die_of(number, sent);
 }
 
 extern "C" void vole_on_fault(int number, siginfo_t* info, void* context) {
@@ -59,10 +43,6 @@ extern "C" void vole_on_fault(int number, siginfo_t* info, void* context) {
 
 bool is_ours(const struct sigaction& a) noexcept {
   return (a.sa_flags & SA_SIGINFO) != 0 && a.sa_sigaction == vole_on_fault;
-}
-
-bool is_handler(const struct sigaction& a) noexcept {
-  return (a.sa_flags & SA_SIGINFO) != 0 || (a.sa_handler != SIG_DFL && a.sa_handler != SIG_IGN);
 }
 
 bool watch(watched& w) noexcept {

@@ -111,17 +111,23 @@ TEST(ErrorText, KnownAndUnknown) {
   EXPECT_EQ(error_text(100'000), "unknown error");
 }
 
-constinit int fork_children = 0;
+constinit int fork_hooks_run = 0;
 
-TEST(Fork, LatestChildHookRunsOnceInTheChildOnly) {
-  ASSERT_TRUE(on_fork_child([]() noexcept { fork_children += 100; }));
-  ASSERT_TRUE(on_fork_child([]() noexcept { fork_children += 1; }));
+TEST(Fork, LatestHooksRunOnceInParentAndChild) {
+  static constexpr fork_hooks kFirst{[]() noexcept { fork_hooks_run += 1000; },
+                                     []() noexcept { fork_hooks_run += 1000; },
+                                     []() noexcept { fork_hooks_run += 1000; }};
+  static constexpr fork_hooks kLatest{[]() noexcept { fork_hooks_run += 1; },
+                                      []() noexcept { fork_hooks_run += 10; },
+                                      []() noexcept { fork_hooks_run += 100; }};
+  ASSERT_TRUE(on_fork(&kFirst));
+  ASSERT_TRUE(on_fork(&kLatest));
   const pid_t child = fork();
-  if (child == 0) _exit(fork_children);
+  if (child == 0) _exit(fork_hooks_run);
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), 1);
-  EXPECT_EQ(fork_children, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 101);
+  EXPECT_EQ(fork_hooks_run, 11);
 }
 
 // A pipe that is full, then drained: the writer must go on after the short write.
