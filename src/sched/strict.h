@@ -25,7 +25,7 @@
 // Law    capture is never needed for progress and never allowed to stop it. A thread that holds a
 //        lock of the runtime is not captured: it is inside (in_rt), a guest, or `undisturbed`.
 //        Who changes `captive` from 1 to 0 wakes the M, nobody else.
-// Note   docs/design/0008-strict-mode.md has the reasons for each parole.
+// Note   docs/design/0009-strict-mode.md has the reasons for each parole.
 #pragma once
 
 #include "arch/thread_word.h"
