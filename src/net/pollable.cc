@@ -45,7 +45,9 @@ pollable::~pollable() = default;
 int pollable::attach() noexcept {
   if (!forks_watched.load(relaxed) && !forks_watched.exchange(true, seq_cst))
     rt::lifecycle::watch_forks();  // there may never have been a runtime
+  rt::strict::leave_alone(1);  // the poller's lock, and we are not inside
   const int error = rt::poll::open(fd_, &descriptor_);
+  rt::strict::leave_alone(-1);
   if (error == EPERM) return 0;
   if (error != 0) return error;
   if (rt::on_goroutine()) {
@@ -272,7 +274,9 @@ void pollable::wait_until_closed() noexcept {
 // The last reference is gone. at_end: the runtime's, where nobody enters.
 void pollable::end_life(bool at_end) noexcept {
   for (clock& c : clock_) rt::stop_timer(&c);
+  rt::strict::leave_alone(1);
   if (descriptor_ != nullptr) rt::poll::close(descriptor_);
+  rt::strict::leave_alone(-1);
   if (blocking_at_end_) calls::make_nonblocking(fd_, false);
   if (!keep_fd_) calls::close(fd_);
   const std::uintptr_t closer = closer_.exchange(kGone, seq_cst);

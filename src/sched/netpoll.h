@@ -11,6 +11,7 @@
 #include "gmp/g.h"
 #include "gmp/m.h"
 #include "poll/poll.h"
+#include "sched/strict.h"
 
 namespace vole::rt {
 

@@ -4,7 +4,6 @@
 #include "sched/enter.h"
 #include "sched/park.h"
 #include "sched/state.h"
-#include "sched/strict.h"
 #include "sched/wake.h"
 
 namespace vole::rt {
@@ -68,10 +67,7 @@ void arm(timeout& t, waiter* w, std::int64_t when) noexcept {
   add_timer(this_m(), &t.clock, when);
 }
 
-void disarm(timeout& t) noexcept {
-  const strict::undisturbed here;
-  stop_timer(&t.clock);
-}
+void disarm(timeout& t) noexcept { stop_timer(&t.clock); }
 
 std::uintptr_t guest_sleep_until(waiter& w, void* object, atomic<std::uint32_t>& winner,
                                  std::int64_t when) noexcept {

@@ -7,6 +7,7 @@
 #include "poll/poll.h"
 #include "sched/env.h"
 #include "sched/state.h"
+#include "sched/strict.h"
 #include "sched/sysmon.h"
 
 namespace vole::rt {
@@ -50,7 +51,10 @@ void add_timer_again(M* m, timer* t, std::int64_t when) noexcept {
   added(m, shelf::add_again(t, when), when);
 }
 
-bool stop_timer(timer* t) noexcept { return shelf::stop(t, &os::yield_thread); }
+bool stop_timer(timer* t) noexcept {
+  const strict::undisturbed here;  // called in user context, too
+  return shelf::stop(t, &os::yield_thread);
+}
 
 std::int64_t first_timer(std::uint32_t p) noexcept { return shelves[p].first(); }
 
