@@ -109,6 +109,9 @@ inline void yield_now() noexcept {}
 namespace lifecycle {
 inline void watch_forks() noexcept {}
 }
+namespace strict {
+inline void leave_alone(int) noexcept {}
+}
 
 inline M* enter() noexcept { return arch::this_m(); }
 inline void leave(M*) noexcept {}
