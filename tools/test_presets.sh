@@ -24,5 +24,6 @@ for preset in "${presets[@]}"; do
   echo "subdirs(../$preset)"
 done >build/all/CTestTestfile.cmake
 
-exec ctest --test-dir build/all --parallel "${VOLE_JOBS:-$(nproc)}" \
+# Twice as many at a time as there are processors: most tests wait more than they compute.
+exec ctest --test-dir build/all --parallel $((2 * ${VOLE_JOBS:-$(nproc)})) \
   --output-on-failure --no-tests=error --no-label-summary "$@"
