@@ -56,7 +56,7 @@ setup:  ## Install what is missing
 .PHONY: setup-test setup-bench setup-arm64
 setup-test setup-bench setup-arm64: setup-%: setup
 	@tools/setup.sh $*
-build-clang build-tsan: setup-test
+build-clang build-asan build-ubsan build-tsan: setup-test
 build-arm64: setup-arm64
 
 $(PRESETS:%=build-%): build-%: setup

@@ -15,8 +15,6 @@ namespace {
 constexpr std::uintptr_t kYours = 1, kClosed = 2, kLost = 3;
 constexpr std::uintptr_t kGone = 1;  // closer_: it is over
 
-constinit atomic<bool> forks_watched{false};
-
 // At the runtime's end goroutines are not woken: their turn to be abandoned comes.
 void tell(M* m, waiter* w, std::uintptr_t value, bool at_end = false) noexcept {
   if (!at_end || w->g == nullptr) rt::wake(m, w, value);
@@ -43,8 +41,7 @@ pollable::pollable(int fd) noexcept : fd_(fd) {
 pollable::~pollable() = default;
 
 int pollable::attach() noexcept {
-  if (!forks_watched.load(relaxed) && !forks_watched.exchange(true, seq_cst))
-    rt::lifecycle::watch_forks();  // there may never have been a runtime
+  rt::lifecycle::watch_forks();  // there may never have been a runtime
   rt::strict::leave_alone(1);  // the poller's lock, and we are not inside
   const int error = rt::poll::open(fd_, &descriptor_);
   rt::strict::leave_alone(-1);

@@ -55,7 +55,8 @@ void wait_for_guests() noexcept {
 void watch_forks() noexcept {
   static constexpr os::fork_hooks kHooks{&strict::before_fork, &strict::after_fork,
                                          &in_forked_child};
-  os::on_fork(&kHooks);
+  static constinit atomic<bool> watched{false};
+  if (!watched.load(relaxed) && !watched.exchange(true, seq_cst)) os::on_fork(&kHooks);
 }
 
 bool is_guest() noexcept { return depth != 0; }

@@ -16,7 +16,7 @@ phase now() noexcept;
 void set(phase p) noexcept;          // wakes guests that wait for the end of stopping
 void wait_for_guests() noexcept;     // after set(stopping): until the last guest has left
 
-void watch_forks() noexcept;         // once per process
+void watch_forks() noexcept;         // takes effect once per process
 void refuse_forked_child() noexcept;
 bool is_guest() noexcept;            // the calling thread is between guest_enter and guest_leave
 // For a moment, by any thread: true: a runtime runs and does not end before end_visit.

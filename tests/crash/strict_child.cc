@@ -65,7 +65,9 @@ int all_progress() {
     while (naps++ < 5) vole::sleep_for(1ms);
     const int at_once = s.lower_quartile();
     std::fprintf(stderr, "at once: %d of %d\n", at_once, N);
-    VOLE_MUST(at_once <= vole::max_procs() + 1);  // one may be on its way to sleep
+    // On a quiet machine max_procs(), and one on its way to sleep. On a busy one sysmon lets go of
+    // more, but never of all.
+    VOLE_MUST(N <= vole::max_procs() + 1 || at_once < N);
     VOLE_MUST(vole::stats().preemptions > 0);
     return failed;
   });
