@@ -11,7 +11,6 @@ import collections
 import dataclasses
 import datetime
 import os
-import pathlib
 import re
 import select
 import shlex
@@ -23,17 +22,10 @@ import time
 
 import servers
 from machine import busy_s, machine, wait_for_calm
+from programs import BENCH, ECHO_LOAD, PROGRAMS, ROOT, build, commit, compilers, say
 from report import MAX_FOREIGN, MAX_SPREAD, MIN_ROUNDS, NOT_OFFERED, compare, measurements, save, table
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BENCH = ROOT / "bench"
-BUILD = ROOT / "build" / "bench"
-RELEASE = ROOT / "build" / "release"
-TOKIO = BUILD / "tokio"
-BARE, ECHO_LOAD = BUILD / "bare_epoll", BUILD / "echo_load"
-
 TIMEOUT_S = 60
-BOOST_FLAGS = ["-std=c++20", "-O2", "-DNDEBUG", "-pthread"]
 
 # How a program says that it lacks a name, beside exit status 2 (which Go's panic has too).
 UNKNOWN_NAME = re.compile(r"(\w+: )?unknown ")
@@ -47,92 +39,6 @@ NAMES = {
     "echo": 1, "http": 1,  # seconds per number of connections
 }
 DEFAULT_PEERS = ["go", "tokio", "boost_fiber", "tokio1", "boost_fiber1", "bare"]
-
-
-# ── programs ──
-
-
-@dataclasses.dataclass(frozen=True)
-class Program:
-    path: pathlib.Path
-    build: str  # a key of BUILDERS
-    env: dict = dataclasses.field(default_factory=dict)
-
-
-def boost(sched):
-    """LD_BIND_NOW: the first call through a lazily bound symbol would take 1.5 KB of a fiber's stack."""
-    return Program(BUILD / "boost_fiber_bench", "boost", {"BOOST_FIBER_SCHED": sched, "LD_BIND_NOW": "1"})
-
-
-def tokio(sched):
-    return Program(TOKIO / "release" / "tokio_bench", "tokio", {"TOKIO_SCHED": sched})
-
-
-PROGRAMS = {
-    "vole": Program(RELEASE / "bench" / "vole_bench", "vole"),
-    "go": Program(BUILD / "go_bench", "go"),
-    "boost_fiber": boost("stealing"),
-    "boost_fiber_spin": boost("spinning"),
-    "boost_fiber1": boost("single"),
-    "tokio": tokio("multi"),
-    "tokio1": tokio("current"),
-    "bare": Program(BARE, "bare"),
-}
-
-
-def say(*words):
-    print(*words, file=sys.stderr, flush=True)
-
-
-def build_vole():
-    build_bare()  # the client of echo
-    subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, check=True, stdout=sys.stderr)
-    command = ["cmake", "--build", str(RELEASE), "--target", "vole_bench"]
-    subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
-
-
-def build_go():
-    command = ["go", "build", "-o", str(BUILD / "go_bench"), "."]
-    subprocess.run(command, cwd=BENCH / "go", check=True, stdout=sys.stderr)
-
-
-def build_boost():
-    target, folder = BUILD / "boost_fiber_bench", BENCH / "boost_fiber"
-    sources = sorted(str(path) for path in folder.glob("*.cc"))
-    newest = max(path.stat().st_mtime for path in [*folder.iterdir(), pathlib.Path(__file__)])
-    if target.exists() and target.stat().st_mtime > newest:
-        return
-    command = ["g++", *BOOST_FLAGS, "-o", str(target), *sources, "-lboost_fiber", "-lboost_context"]
-    subprocess.run(command, check=True, stdout=sys.stderr)
-
-
-def build_tokio():
-    """In its own folder: cargo looks there for .cargo/config.toml, which names Debian's crates."""
-    command = ["cargo", "build", "--release", "--offline", "--quiet", "--target-dir", str(TOKIO)]
-    subprocess.run(command, cwd=BENCH / "tokio", check=True, stdout=sys.stderr)
-
-
-def build_bare():
-    for name, target in (("epoll", BARE), ("echo_load", ECHO_LOAD)):
-        command = ["g++", "-std=c++20", "-O2", "-o", str(target), str(BENCH / "bare" / f"{name}.cc")]
-        subprocess.run(command, check=True, stdout=sys.stderr)
-
-
-BUILDERS = {"vole": build_vole, "go": build_go, "boost": build_boost, "tokio": build_tokio, "bare": build_bare}
-
-
-def build(programs):
-    """Builds what the programs need; returns those that could not be built."""
-    BUILD.mkdir(parents=True, exist_ok=True)
-    broken = set()
-    for kind in dict.fromkeys(PROGRAMS[p].build for p in programs):
-        say(f"building {kind}")
-        try:
-            BUILDERS[kind]()
-        except (OSError, subprocess.CalledProcessError) as error:
-            say(f"building {kind} failed: {error}")
-            broken.update(p for p in programs if PROGRAMS[p].build == kind)
-    return broken
 
 
 # ── one run ──
@@ -277,58 +183,6 @@ def measure(names, programs, rounds, timeout, n_of, run_one):
                 shown = "  ".join(f"{m} {v:.2f} {u}" for m, v, u in run.metrics) or f"{name} {run.status}"
                 say(f"[{turn + 1}/{rounds}] {program:16} {shown}")
     return series
-
-
-# ── the record ──
-
-
-def first_line(*command):
-    """The first line a command prints; "" if it cannot be run."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return done.stdout.strip().split("\n")[0]
-
-
-def compiler_of_release():
-    cache = RELEASE / "CMakeCache.txt"
-    lines = cache.read_text().splitlines() if cache.exists() else []
-    found = [line.split("=", 1)[1] for line in lines if line.startswith("CMAKE_CXX_COMPILER:")]
-    return first_line(found[0], "--version") if found else ""
-
-
-def boost_version():
-    header = pathlib.Path("/usr/include/boost/version.hpp")
-    lines = header.read_text().splitlines() if header.exists() else []
-    return next((line.split('"')[1].replace("_", ".") for line in lines if "define BOOST_LIB_VERSION" in line), "")
-
-
-def tokio_version():
-    """From the lock file, which cargo writes as it builds."""
-    lock = BENCH / "tokio" / "Cargo.lock"
-    found = re.search(r'name = "tokio"\nversion = "(.*)"', lock.read_text()) if lock.exists() else None
-    return found.group(1) if found else ""
-
-
-def compilers(programs):
-    kinds = {PROGRAMS[p].build for p in programs}
-    versions = {}
-    if "vole" in kinds:
-        versions["vole"] = compiler_of_release()
-    if "go" in kinds:
-        versions["go"] = first_line("go", "version")
-    if "boost" in kinds:
-        versions["boost_fiber"] = f"{first_line('g++', '--version')}, {' '.join(BOOST_FLAGS)}, Boost {boost_version()}"
-    if "tokio" in kinds:
-        versions["tokio"] = f"{first_line('rustc', '--version')}, tokio {tokio_version()}"
-    return versions
-
-
-def commit():
-    """The short commit, with + if the tree differs from it; "none" before the first."""
-    name = first_line("git", "rev-parse", "--short=10", "HEAD") or "none"
-    return name + ("+" if name != "none" and first_line("git", "status", "--porcelain", "-uno") else "")
 
 
 # ── the command ──

@@ -12,6 +12,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 import machine
+import programs
 import report
 import run
 
@@ -187,12 +188,12 @@ class Running(unittest.TestCase):
 
 class Programs(unittest.TestCase):
     def test_every_program_has_a_builder_and_every_default_peer_is_a_program(self):
-        self.assertEqual({p.build for p in run.PROGRAMS.values()}, set(run.BUILDERS))
-        self.assertLessEqual(set(run.DEFAULT_PEERS), set(run.PROGRAMS))
+        self.assertEqual({p.build for p in programs.PROGRAMS.values()}, set(programs.BUILDERS))
+        self.assertLessEqual(set(run.DEFAULT_PEERS), set(programs.PROGRAMS))
 
     def test_programs_of_one_file_differ_in_their_environment(self):
-        for a in run.PROGRAMS.values():
-            same = [b for b in run.PROGRAMS.values() if (b.path, b.env) == (a.path, a.env)]
+        for a in programs.PROGRAMS.values():
+            same = [b for b in programs.PROGRAMS.values() if (b.path, b.env) == (a.path, a.env)]
             self.assertEqual(len(same), 1)
 
     def test_what_cannot_be_built_is_told_and_the_rest_is_built(self):
@@ -201,24 +202,24 @@ class Programs(unittest.TestCase):
         def refuse():
             raise FileNotFoundError("cargo")
 
-        builders, said = run.BUILDERS, run.say
-        run.BUILDERS, run.say = {"go": lambda: built.append("go"), "tokio": refuse}, lambda *_: None
+        builders, said = programs.BUILDERS, programs.say
+        programs.BUILDERS, programs.say = {"go": lambda: built.append("go"), "tokio": refuse}, lambda *_: None
         try:
-            self.assertEqual(run.build(["tokio", "tokio1", "go"]), {"tokio", "tokio1"})
+            self.assertEqual(programs.build(["tokio", "tokio1", "go"]), {"tokio", "tokio1"})
         finally:
-            run.BUILDERS, run.say = builders, said
+            programs.BUILDERS, programs.say = builders, said
         self.assertEqual(built, ["go"])
 
     def test_cargo_is_given_debians_crates_only(self):
-        config = (run.BENCH / "tokio" / ".cargo" / "config.toml").read_text()
+        config = (programs.BENCH / "tokio" / ".cargo" / "config.toml").read_text()
         self.assertIn('directory = "/usr/share/cargo/registry"', config)
         self.assertIn("offline = true", config)
 
 
 class Record(unittest.TestCase):
     def test_nothing_saved_names_the_machine_or_its_paths(self):
-        text = json.dumps([machine.machine(), run.compilers(run.PROGRAMS), run.commit()])
-        self.assertNotIn(str(run.ROOT), text)
+        text = json.dumps([machine.machine(), programs.compilers(programs.PROGRAMS), programs.commit()])
+        self.assertNotIn(str(programs.ROOT), text)
         self.assertNotIn(str(pathlib.Path.home()), text)
         if len(socket.gethostname()) > 3:
             self.assertNotIn(socket.gethostname(), text)
