@@ -16,7 +16,7 @@ RELEASE = ROOT / "build" / "release"
 TOKIO = BUILD / "tokio"
 BARE, ECHO_LOAD = BUILD / "bare_epoll", BUILD / "echo_load"
 
-BOOST_FLAGS = ["-std=c++20", "-O2", "-DNDEBUG", "-pthread"]
+CC_FLAGS = ["-std=c++20", "-O2", "-DNDEBUG", "-pthread"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +35,10 @@ def tokio(sched):
     return Program(TOKIO / "release" / "tokio_bench", "tokio", {"TOKIO_SCHED": sched})
 
 
+def asio(sched):
+    return Program(BUILD / "asio_bench", "asio", {"ASIO_SCHED": sched})
+
+
 PROGRAMS = {
     "vole": Program(RELEASE / "bench" / "vole_bench", "vole"),
     "go": Program(BUILD / "go_bench", "go"),
@@ -43,6 +47,9 @@ PROGRAMS = {
     "boost_fiber1": boost("single"),
     "tokio": tokio("multi"),
     "tokio1": tokio("current"),
+    "tbb": Program(BUILD / "tbb_bench", "tbb"),
+    "asio": asio("multi"),
+    "asio1": asio("single"),
     "bare": Program(BARE, "bare"),
 }
 
@@ -63,14 +70,14 @@ def build_go():
     subprocess.run(command, cwd=BENCH / "go", check=True, stdout=sys.stderr)
 
 
-def build_boost():
-    target, folder = BUILD / "boost_fiber_bench", BENCH / "boost_fiber"
+def build_cc(peer, *more):
+    """A folder of C++: rebuilt when a file of it, or this one, is newer than the program."""
+    target, folder = BUILD / f"{peer}_bench", BENCH / peer
     sources = sorted(str(path) for path in folder.glob("*.cc"))
     newest = max(path.stat().st_mtime for path in [*folder.iterdir(), pathlib.Path(__file__)])
     if target.exists() and target.stat().st_mtime > newest:
         return
-    command = ["g++", *BOOST_FLAGS, "-o", str(target), *sources, "-lboost_fiber", "-lboost_context"]
-    subprocess.run(command, check=True, stdout=sys.stderr)
+    subprocess.run(["g++", *CC_FLAGS, "-o", str(target), *sources, *more], check=True, stdout=sys.stderr)
 
 
 def build_tokio():
@@ -85,7 +92,15 @@ def build_bare():
         subprocess.run(command, check=True, stdout=sys.stderr)
 
 
-BUILDERS = {"vole": build_vole, "go": build_go, "boost": build_boost, "tokio": build_tokio, "bare": build_bare}
+BUILDERS = {
+    "vole": build_vole,
+    "go": build_go,
+    "boost": lambda: build_cc("boost_fiber", "-lboost_fiber", "-lboost_context"),
+    "tokio": build_tokio,
+    "tbb": lambda: build_cc("tbb", "-ltbb"),
+    "asio": lambda: build_cc("asio", "-DASIO_STANDALONE"),
+    "bare": build_bare,
+}
 
 
 def build(programs):
@@ -121,17 +136,28 @@ def compiler_of_release():
     return first_line(found[0], "--version") if found else ""
 
 
+def found_in(path, pattern):
+    """What the pattern's groups match in a file, joined by dots; "" if it is not there."""
+    path = pathlib.Path(path)
+    found = re.search(pattern, path.read_text(), re.DOTALL) if path.exists() else None
+    return ".".join(found.groups()) if found else ""
+
+
 def boost_version():
-    header = pathlib.Path("/usr/include/boost/version.hpp")
-    lines = header.read_text().splitlines() if header.exists() else []
-    return next((line.split('"')[1].replace("_", ".") for line in lines if "define BOOST_LIB_VERSION" in line), "")
+    return found_in("/usr/include/boost/version.hpp", r'define BOOST_LIB_VERSION "(.*?)"').replace("_", ".")
+
+
+def tbb_version():
+    return found_in("/usr/include/oneapi/tbb/version.h", r"VERSION_MAJOR (\d+).*VERSION_MINOR (\d+)")
+
+
+def asio_version():
+    return found_in("/usr/include/asio/version.hpp", r"define ASIO_VERSION \d+ // ([\d.]+)")
 
 
 def tokio_version():
     """From the lock file, which cargo writes as it builds."""
-    lock = BENCH / "tokio" / "Cargo.lock"
-    found = re.search(r'name = "tokio"\nversion = "(.*)"', lock.read_text()) if lock.exists() else None
-    return found.group(1) if found else ""
+    return found_in(BENCH / "tokio" / "Cargo.lock", r'name = "tokio"\nversion = "(.*?)"')
 
 
 def compilers(programs):
@@ -141,8 +167,13 @@ def compilers(programs):
         versions["vole"] = compiler_of_release()
     if "go" in kinds:
         versions["go"] = first_line("go", "version")
+    cc = f"{first_line('g++', '--version')}, {' '.join(CC_FLAGS)}"
     if "boost" in kinds:
-        versions["boost_fiber"] = f"{first_line('g++', '--version')}, {' '.join(BOOST_FLAGS)}, Boost {boost_version()}"
+        versions["boost_fiber"] = f"{cc}, Boost {boost_version()}"
+    if "tbb" in kinds:
+        versions["tbb"] = f"{cc}, oneTBB {tbb_version()}"
+    if "asio" in kinds:
+        versions["asio"] = f"{cc}, Asio {asio_version()}"
     if "tokio" in kinds:
         versions["tokio"] = f"{first_line('rustc', '--version')}, tokio {tokio_version()}"
     return versions

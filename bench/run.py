@@ -38,7 +38,7 @@ NAMES = {
     "preempt": 50, "syscall": 500_000, "handoff": 20, "sleepers": 20_000,
     "echo": 1, "http": 1,  # seconds per number of connections
 }
-DEFAULT_PEERS = ["go", "tokio", "boost_fiber", "tokio1", "boost_fiber1", "bare"]
+DEFAULT_PEERS = ["go", "tokio", "boost_fiber", "tbb", "asio", "tokio1", "boost_fiber1", "asio1", "bare"]
 
 
 # ── one run ──

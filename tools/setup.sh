@@ -13,6 +13,7 @@ declare -A needs=(
   [test]="clang++=clang ld.lld=lld ccache=ccache pkg-config=pkg-config gdb=gdb"
   [bench]="go=golang-go wrk=wrk /usr/include/boost/fiber/all.hpp=libboost-fiber1.81-dev
     /usr/include/boost/context/fiber.hpp=libboost-context1.81-dev
+    /usr/include/oneapi/tbb.h=libtbb-dev /usr/include/asio.hpp=libasio-dev
     cargo=cargo rustc=rustc /usr/share/doc/librust-tokio-dev=librust-tokio-dev
     /usr/share/doc/librust-async-channel-dev=librust-async-channel-dev"
   [arm64]="aarch64-linux-gnu-g++=g++-aarch64-linux-gnu qemu-aarch64=qemu-user
