@@ -137,10 +137,10 @@ def compiler_of_release():
 
 
 def found_in(path, pattern):
-    """What the pattern's groups match in a file, joined by dots; "" if it is not there."""
+    """What the pattern's groups match in a file, joined by dots; "unknown" if it is not there."""
     path = pathlib.Path(path)
     found = re.search(pattern, path.read_text(), re.DOTALL) if path.exists() else None
-    return ".".join(found.groups()) if found else ""
+    return ".".join(found.groups()) if found else "unknown"
 
 
 def boost_version():

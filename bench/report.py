@@ -58,6 +58,11 @@ def measurements(series):
     return records
 
 
+def higher_is_better(unit):
+    """Rates; all else is a cost."""
+    return unit.endswith("/s")
+
+
 def ratio(base, peer):
     """base / peer, or None where it means nothing."""
     if base["status"] != "ok" or peer["status"] != "ok" or base["unit"] != peer["unit"]:
@@ -124,9 +129,9 @@ def table(records, base_name):
     return "\n".join(lines)
 
 
-def save(document, folder):
+def save(document, folder, kind=""):
     folder.mkdir(parents=True, exist_ok=True)
-    stem = f"{document['date'][:10]}-{document['commit']}"
+    stem = f"{document['date'][:10]}-{document['commit']}{kind and '-' + kind}"
     path, count = folder / f"{stem}.json", 1
     while path.exists():
         count += 1

@@ -11,6 +11,7 @@ import collections
 import dataclasses
 import datetime
 import os
+import pathlib
 import re
 import select
 import shlex
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import time
 
+import picture
 import servers
 from machine import busy_s, machine, wait_for_calm
 from programs import BENCH, ECHO_LOAD, PROGRAMS, ROOT, build, commit, compilers, say
@@ -192,7 +194,7 @@ def arguments(words):
     def listed(text):
         return [w for w in text.split(",") if w]
 
-    p = argparse.ArgumentParser(prog="bench/run.py", description=__doc__.split("\n")[0])
+    p = argparse.ArgumentParser(prog="bench/run.py", description=__doc__.split("\n")[0], allow_abbrev=False)
     p.add_argument("--names", type=listed, default=list(NAMES), help="comma-separated; default: " + ",".join(NAMES))
     p.add_argument("--base", default="vole", choices=PROGRAMS, help="what the peers are compared with")
     p.add_argument("--peers", type=listed, default=DEFAULT_PEERS, help="default: " + ",".join(DEFAULT_PEERS))
@@ -200,13 +202,38 @@ def arguments(words):
     p.add_argument("--timeout", type=float, default=TIMEOUT_S, help="seconds for one run; default %(default)s")
     p.add_argument("--calm", type=float, default=10, help="seconds to wait for idle processors; default %(default)s")
     p.add_argument("--quick", action="store_true", help="small N, 3 rounds, nothing saved")
+    p.add_argument("--picture", type=pathlib.Path, help="draw what may be published, as SVG (bench/picture.py)")
+    p.add_argument("--table", action="store_true", help="print what may be published, as Markdown")
     p.add_argument("--no-build", action="store_true", help="run what is already built")
     args = p.parse_args(words)
     args.rounds = args.rounds or (3 if args.quick else MIN_ROUNDS)
     unknown = [w for w in args.peers if w not in PROGRAMS]
     if unknown or args.rounds < 1:
         p.error(f"unknown peer {unknown[0]}; known: {', '.join(PROGRAMS)}" if unknown else "--rounds is at least 1")
+    if args.quick and (args.picture or args.table):
+        p.error("nothing of a --quick run may be published")
     return args
+
+
+def recorded(words):
+    """The command as it is saved: without the picture's path, which may be this machine's."""
+    kept, skip = [], False
+    for word in words:
+        if not skip and not word.startswith("--picture"):
+            kept.append(word)
+        skip = word == "--picture"
+    return shlex.join(["bench/run.py", *kept])
+
+
+def origin(command, programs, before, started):
+    """What every record begins with."""
+    return {
+        "date": started.strftime("%Y-%m-%dT%H:%MZ"),
+        "commit": commit(),
+        "command": command,
+        "machine": before | {"load_after": round(os.getloadavg()[0], 2)},
+        "compilers": compilers(programs),
+    }
 
 
 def main(words):
@@ -236,12 +263,7 @@ def main(words):
     published, withheld = compare(records, args.base)
     for row in withheld:
         say(f"withheld: {row['metric']} {row['base']}/{row['peer']}: {row['reason']}")
-    path = save({
-        "date": started.strftime("%Y-%m-%dT%H:%MZ"),
-        "commit": commit(),
-        "command": shlex.join(["bench/run.py", *words]),
-        "machine": before | {"load_after": round(os.getloadavg()[0], 2)},
-        "compilers": compilers(programs),
+    document = origin(recorded(words), programs, before, started) | {
         "rules": {
             "rounds": args.rounds,
             "timeout_s": args.timeout,
@@ -252,8 +274,15 @@ def main(words):
         "published": published,
         "withheld": withheld,
         "measurements": records,
-    }, BENCH / "results")
+    }
+    path = save(document, BENCH / "results")
     say(f"saved {path.relative_to(ROOT)}")
+    if args.table:
+        print(picture.table(document), end="")
+    if args.picture:
+        args.picture.parent.mkdir(parents=True, exist_ok=True)
+        args.picture.write_text(picture.drawing(document))
+        say(f"drew {args.picture}")
     return 0
 
 
