@@ -99,8 +99,7 @@ std::span<const benchmark> running() { return kRunning; }
 int main(int argc, char** argv) {
   using namespace bench;
   if (argc < 2) return usage("no name", "");
-  if (argc == 3 && is_server(argv[1]))
-    return vole::run([argv] { return serve(argv[1], argv[2]); });
+  if (argc == 3 && is_server(argv[1])) return vole::run([argv] { return serve(argv[1], argv[2]); });
   const benchmark* wanted = nullptr;
   for (const auto table : {running(), waiting(), threads()})
     for (const benchmark& b : table)
