@@ -65,6 +65,11 @@ def build_vole():
     subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
 
 
+def build_micro():
+    command = ["cmake", "--build", str(RELEASE), "--target", "vole_micro"]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
+
+
 def build_go():
     command = ["go", "build", "-o", str(BUILD / "go_bench"), "."]
     subprocess.run(command, cwd=BENCH / "go", check=True, stdout=sys.stderr)

@@ -97,8 +97,8 @@ def wait(process, timeout):
     return usage
 
 
-def execute(command, env, timeout):
-    """Runs one program once."""
+def execute(command, env, timeout, read=parse):
+    """Runs one program once. read(its output) → metrics, or ValueError."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         start, busy = time.monotonic(), busy_s()
         try:
@@ -124,17 +124,17 @@ def execute(command, env, timeout):
             kind = "signal" if process.returncode < 0 else "exit"
             return Run(f"failed ({kind} {abs(process.returncode)})")
         try:
-            metrics = parse(out.read())
+            metrics = read(out.read())
         except ValueError as error:
             return Run(f"failed ({error})")
         return Run("ok", metrics, own_s, usage.ru_maxrss, wall_s, foreign_s)
 
 
-def serve(command, env, name, seconds):
+def serve(command, env, name, seconds, connections=()):
     """Runs one server once, with its client beside it."""
     start, busy = time.monotonic(), busy_s()
     try:
-        metrics, own_s = servers.run(command, env, name, ECHO_LOAD, seconds or servers.SECONDS)
+        metrics, own_s = servers.run(command, env, name, ECHO_LOAD, seconds or servers.SECONDS, connections)
     except servers.Failed as error:
         return Run(NOT_OFFERED if str(error) == "exit 2" else f"failed ({error})")
     except (OSError, subprocess.TimeoutExpired) as error:

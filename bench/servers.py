@@ -65,7 +65,7 @@ def ask(name, port, n, echo_client, seconds):
     return (wrk if name == "http" else echo_load)(done.stdout, n)
 
 
-def run(command, env, name, echo_client, seconds=SECONDS):
+def run(command, env, name, echo_client, seconds=SECONDS, connections=()):
     """(metrics, processor seconds of server and client). Raises Failed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536), hard))
@@ -76,7 +76,7 @@ def run(command, env, name, echo_client, seconds=SECONDS):
     try:
         wait_for_port(port, server)
         metrics = []
-        for n in CONNECTIONS[name]:
+        for n in connections or CONNECTIONS[name]:
             metrics += ask(name, port, n, echo_client, seconds)
     finally:
         server.kill()

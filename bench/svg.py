@@ -47,12 +47,12 @@ class Canvas:
         left, right = min(x1, x2), max(x1, x2)
         self.add("rect", x=float(left), y=float(y), width=float(right - left), height=float(height), fill=colour)
 
-    def legend(self, x, y, entries):
+    def legend(self, x, y, entries, limit=None):
         """(name, colour) side by side, in as many lines as they take; returns the last one's y."""
-        at = x
+        at, limit = x, limit or self.width
         for name, colour in entries:
             width = 24 + 7 * len(name)
-            if at > x and at + width > self.width:
+            if at > x and at + width > limit:
                 at, y = x, y + 16
             self.bar(at, at + 10, y - 9, 10, colour)
             self.text(at + 14, y, name)

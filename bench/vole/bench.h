@@ -25,6 +25,8 @@ inline void report(const char* name, double value, const char* unit) {
   std::printf("%s %.2f %s\n", name, value, unit);
 }
 
+long rss_kb();  // waiting.cc: what the process has in memory
+
 struct benchmark {
   std::string_view name;
   int (*run)(int n);  // takes N and returns the program's exit status
@@ -33,6 +35,7 @@ struct benchmark {
 
 std::span<const benchmark> running();  // bench.cc: goroutines alone
 std::span<const benchmark> waiting();  // waiting.cc: channels, select, mutex
+std::span<const benchmark> growth();   // growth.cc: what bench/curves.py adds
 std::span<const benchmark> threads();  // threads.cc: calls that block, loops, sleepers
 
 }  // namespace bench

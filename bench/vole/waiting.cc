@@ -13,7 +13,6 @@
 #include <vector>
 
 namespace bench {
-namespace {
 
 long rss_kb() {
   std::ifstream status("/proc/self/status");
@@ -21,6 +20,8 @@ long rss_kb() {
     if (line.starts_with("VmRSS:")) return std::stol(line.substr(6));
   return 0;
 }
+
+namespace {
 
 int spawn_seq(int n) {
   const vole::chan<> c;
