@@ -46,9 +46,8 @@ void watch(int epoll, int fd) {
 void serve(int fd, bool http) {
   char buffer[4096];
   const ssize_t n = read(fd, buffer, sizeof(buffer));
-  const bool ok =
-      n > 0 && (http ? write(fd, kAnswer.data(), kAnswer.size())
-                     : write(fd, buffer, static_cast<std::size_t>(n))) > 0;
+  const bool ok = n > 0 && (http ? write(fd, kAnswer.data(), kAnswer.size())
+                                 : write(fd, buffer, static_cast<std::size_t>(n))) > 0;
   if (!ok) close(fd);
 }
 
