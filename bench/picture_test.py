@@ -133,7 +133,8 @@ class Table(unittest.TestCase):
 
     def test_medians_ratio_and_bar(self):
         row = self.rows(DOCUMENT)["yield"]
-        expected = {"unit": "ns/op", "vole": "10", "go": "40", "tokio": "5", "tbb": "", "vole / go": "0.25", "bar": "met"}
+        expected = {"unit": "ns/op", "vole": "10", "go": "40", "tokio": "5", "tbb": "", "vole / go": "0.25",
+                    "bar": "met"}
         self.assertEqual({key: row[key] for key in expected}, expected)
 
     def test_a_higher_rate_meets_the_bar_and_a_lower_does_not(self):

@@ -4,7 +4,9 @@
 import json
 import os
 import pathlib
+import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -209,6 +211,15 @@ class Programs(unittest.TestCase):
         finally:
             programs.BUILDERS, programs.say = builders, said
         self.assertEqual(built, ["go"])
+
+    @unittest.skipUnless(shutil.which("g++"), "no g++")
+    def test_the_bare_server_offers_no_other_name_whatever_its_n(self):
+        with tempfile.TemporaryDirectory() as folder:
+            server = str(pathlib.Path(folder) / "bare")
+            source = str(programs.BENCH / "bare" / "epoll.cc")
+            subprocess.run(["g++", "-std=c++20", "-o", server, source], check=True)
+            for words in (["fib"], ["fib", "20"]):
+                self.assertEqual(run.execute([server, *words], {}, 10).status, report.NOT_OFFERED)
 
     def test_cargo_is_given_debians_crates_only(self):
         config = (programs.BENCH / "tokio" / ".cargo" / "config.toml").read_text()

@@ -3,6 +3,7 @@
 //   epoll http|echo 127.0.0.1:PORT
 //
 // Level-triggered, one read and one write per event, as short as it can be.
+// Exit   2: an unknown name, and nothing is served.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -54,8 +55,12 @@ void serve(int fd, bool http) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
-  const bool http = std::string_view(argv[1]) == "http";
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  const bool http = name == "http";
+  if (argc != 3 || (!http && name != "echo")) {
+    std::fprintf(stderr, "epoll: unknown name, or no address: %s\n", name.data());
+    return 2;
+  }
   const int listener = listen_at(argv[2]), epoll = epoll_create1(0);
   watch(epoll, listener);
   for (;;) {
