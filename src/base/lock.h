@@ -3,9 +3,11 @@
 // Who    the runtime itself, on Ms and plain threads; never user code.
 // Where  a holder may be preempted by the kernel but never parks a goroutine,
 //        except through a commit that releases after the switch (sched/park.h).
-// Law    word_: 0 free, 1 held, 2 held and somebody may sleep on it.
+// Law    word_: 0 free, 1 held. Who sleeps on it is counted in the lot.
 // Note   release() does not touch the lock after the store that frees it, except
 //        for its address: whoever gets it next may destroy it.
+// Note   release() is a plain store and a plain load; the fence between them is the sleeper's,
+//        on every core (a membarrier): one who sleeps can afford it, every release could not.
 // Proof  tests/model/lock_model.cc
 #pragma once
 
@@ -13,6 +15,7 @@
 
 #include "base/atomic.h"
 #include "base/lock_order.h"
+#include "base/lot.h"
 #include "base/system.h"
 
 namespace vole::base {
@@ -46,8 +49,9 @@ class lock {
 
   void release() noexcept {
     lock_order::releasing(Rank);
-    const std::uint32_t was = word_.exchange(0, std::memory_order_release);  // pairs: acquire, wait
-    if (was == 2) futex_wake(&word_, 1);
+    word_.store(0, std::memory_order_release);  // pairs: acquire, wait
+    compiler_barrier();                         // pairs: the membarrier of wait
+    if (lot::sleepers(&word_).load(relaxed) != 0) [[unlikely]] futex_wake(&word_, 1);
   }
 
   bool held() const noexcept { return word_.load(relaxed) != 0; }
@@ -59,11 +63,16 @@ class lock {
       if (word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed)) return;
       cpu_relax();
     }
-    // From here on we take it as 2: we cannot know whether others sleep behind us.
-    while (word_.exchange(2, std::memory_order_acquire) != 0) futex_wait(&word_, 2);
+    lot::sleepers(&word_).fetch_add(1, relaxed);
+    const bool seen_by_all = membarrier();  // a release that does not see us is seen by us
+    for (std::uint32_t seen = 0;
+         !word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed); seen = 0)
+      seen_by_all ? futex_wait(&word_, 1) : static_cast<void>(futex_wait_for(&word_, 1, kLookAgain));
+    lot::sleepers(&word_).fetch_sub(1, relaxed);
   }
 
   static constexpr int kSpins = 40;
+  static constexpr std::int64_t kLookAgain = 1000 * 1000;  // ns; on a kernel without membarrier
   atomic<std::uint32_t> word_{0};
 };
 

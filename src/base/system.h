@@ -21,6 +21,9 @@ bool futex_wait_for(atomic<std::uint32_t>* word, std::uint32_t expected,
 // Wakes up to n sleepers. The word may already be gone: only its address is used.
 void futex_wake(atomic<std::uint32_t>* word, int n) noexcept;
 
+// A full fence on every core that runs a thread of ours: some 10 us. False: not on this kernel.
+bool membarrier() noexcept;
+
 // Zeroed pages straight from the kernel; nullptr if it refuses.
 void* map_pages(std::size_t bytes) noexcept;
 void unmap_pages(void* pages, std::size_t bytes) noexcept;

@@ -60,7 +60,14 @@ class chan_core {
 
   void move(void* to, void* from) const noexcept {
     if (type.move != nullptr) return type.move(to, from);
-    std::memcpy(to, from, type.size);
+    // No call for what mostly travels: numbers and pointers.
+    if (type.size == 8) {
+      std::memcpy(to, from, 8);
+    } else if (type.size == 4) {
+      std::memcpy(to, from, 4);
+    } else {
+      std::memcpy(to, from, type.size);
+    }
   }
 
   void push_value(void* from) noexcept {

@@ -2,6 +2,7 @@
 
 #include "chan/core.h"
 #include "os/os.h"
+#include "sched/contention.h"
 #include "sched/timeout.h"
 
 namespace vole {
@@ -79,10 +80,15 @@ template <class Direction>
   return step_of(sleeper.value);
 }
 
+[[gnu::noinline]] void acquire_contended(M* m, chan_core& c) noexcept {
+  rt::note_contention(*m);
+  c.lock.acquire();
+}
+
 // One attempt on a goroutine. Left with step::wait: still inside, and the lock is held.
 template <class Direction>
 inline step attempt(M* m, chan_core& c, void* slot) noexcept {
-  c.lock.acquire();
+  if (!c.lock.try_acquire()) [[unlikely]] acquire_contended(m, c);
   waiter* other = nullptr;
   const step s = Direction::try_locked(c, slot, &other);
   if (s == step::wait) return s;

@@ -43,6 +43,9 @@ struct alignas(64) M {
   G* locked_g = nullptr;          // the goroutine that locked this thread
   bool ends_with_g = false;       // that goroutine has ended: so must the thread [25]
   bool spinning = false;
+  std::uint32_t contended = 0;    // locks met held since contended_since: sched/contention.h
+  std::int64_t contended_since = 0;
+  std::int64_t called_at = 0;     // ns; when it was last woken to search; 0: that has been judged
   rand_state random;
 
   // ── threads ──

@@ -2,7 +2,7 @@
 //
 // Who    the M that owns it, unless a line says otherwise.
 // Law    exactly one owner: the idle list, an M, a starter in flight, or the
-//        world-stopper (I4). An idle P has an empty ring and an empty runnext.
+//        world-stopper (I4). An idle P has nothing in its ring, runnext and owed.
 // Note   counters are written by the owner with plain stores and read by anybody:
 //        there is no shared counter on a hot path.
 #pragma once
@@ -37,21 +37,25 @@ class owner_count {
 };
 
 struct alignas(64) P {
-  // ── the queue ──
-  atomic<runnable*> runnext{nullptr};  // [5] owner stores, thieves may take
-  atomic<std::uint32_t> schedtick{0};  // owner; sysmon reads
+  // ── the queue, where thieves look ──
+  atomic<runnable*> runnext{nullptr};  // [5] a newborn; owner stores, thieves may take
   std::uint32_t id = 0;
   local_queue ring;
 
+  // ── the queue, where they do not ── owner; sysmon reads
+  alignas(64) atomic<runnable*> owed{nullptr};  // readied last, runs next: see sched/wake.h
+  owner_count switches;
+  atomic<std::uint32_t> schedtick{0};
+
   // ── caches ──
-  alignas(64) lifo<runnable, &runnable::next> free_gs;  // [31]
+  std::uint32_t stacks = 0;            // cached stacks of the default size
+  lifo<runnable, &runnable::next> free_gs;  // [31]
   std::uint64_t next_id = 0;           // goroutine ids [next_id, end_id) are ours to give
   std::uint64_t end_id = 0;
-  std::uint32_t stacks = 0;            // cached stacks of the default size
   rt::stack stack_cache[kStackCache];
 
   // ── counts ──
-  owner_count spawned, finished, switches, steals, stolen, overflows, hand_offs, preemptions, evictions;
+  owner_count spawned, finished, steals, stolen, overflows, hand_offs, preemptions, evictions;
 
   // ── ownership ──
   alignas(64) atomic<M*> m{nullptr};   // written by the owner; the world-stopper reads

@@ -23,7 +23,9 @@ void begin_call() noexcept {
   // Inside, or the runtime could end under us and take the P's record with it.
   if (const P* const p = m->hot.enter()) {
     m->call.store(next_call(*m) | (p->schedtick.load(relaxed) + 1), relaxed);
-    if (p->runnext.load(relaxed) != nullptr || p->ring.size() != 0) sysmon::hurry();
+    if (p->owed.load(relaxed) != nullptr || p->runnext.load(relaxed) != nullptr ||
+        p->ring.size() != 0)
+      sysmon::hurry();
   }
   leave(m);
 }

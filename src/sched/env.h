@@ -10,13 +10,18 @@ namespace vole::rt {
 // Does this P have anything in its ring or runnext? Exact at one instant: if back has not moved
 // since it was first read, front and runnext were read while it held. seq_cst: part of the last
 // look, which must not be early.
-inline bool has_work(const P& p) noexcept {
+inline bool has_loot(const P& p) noexcept {
   for (;;) {
     const std::uint32_t front = p.ring.front_now();
     const std::uint32_t back = p.ring.back_now();
     const runnable* const next = p.runnext.load(seq_cst);
     if (back == p.ring.back_now()) return front != back || next != nullptr;
   }
+}
+
+// Likewise, or something that only its owner may take?
+inline bool has_work(const P& p) noexcept {
+  return p.owed.load(relaxed) != nullptr || has_loot(p);
 }
 
 struct shipped_env {
@@ -34,7 +39,7 @@ struct shipped_env {
     if (sched.global.size_now() != 0) return true;
     const std::uint32_t n = sched.procs.load(relaxed);
     for (std::uint32_t i = 0; i < n; ++i)
-      if (!sched.idle_mask.test(i) && has_work(*sched.p_at(i))) return true;
+      if (!sched.idle_mask.test(i) && has_loot(*sched.p_at(i))) return true;
     return false;
   }
 };
@@ -42,6 +47,12 @@ struct shipped_env {
 inline void submit() noexcept {
   shipped_env env;
   parking::submit(env);
+}
+
+// For work that a thief would have to take from a busy P. While wake-ups are in vain, it is left to
+// sysmon (sched/wake.h).
+inline void submit_local() noexcept {
+  if (sched.vain.load(relaxed) < kInVain) submit();
 }
 
 }  // namespace vole::rt

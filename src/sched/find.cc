@@ -1,6 +1,7 @@
 #include "sched/find.h"
 
 #include "os/os.h"
+#include "sched/contention.h"
 #include "sched/env.h"
 #include "sched/idle.h"
 #include "sched/netpoll.h"
@@ -37,10 +38,15 @@ G* find_g0(M& m) noexcept {
     }
     m.hot.attention.store(0, seq_cst);  // whatever was asked, we are here
     if (sched.stopping.load(seq_cst)) continue;
+    if (retire_g0(m)) {
+      if (!rest_g0(m)) return nullptr;
+      continue;
+    }
     if (G* g = find_once(m)) {
       if (m.spinning) parking::found_work(env, m);
       return g;
     }
+    judge_wake_up(m);
     if (parking::go_idle(env, m) == parking::verdict::retry) continue;
     sched.coarse_now.store(os::now_ns(), relaxed);
     if (!rest_g0(m)) return nullptr;

@@ -23,10 +23,18 @@ inline void bump_tick(P& p) noexcept {
   p.schedtick.store(p.schedtick.load(relaxed) + 1, relaxed);
 }
 
-// runnext, then the ring. In the header: the quick pick of every switch is this.
+inline runnable* take_owed_owner(P& p) noexcept {
+  runnable* const r = p.owed.load(relaxed);
+  if (r != nullptr) p.owed.store(nullptr, relaxed);
+  return r;
+}
+
+// What is owed, then runnext, then the ring. In the header: the quick pick of every switch is this.
+// The first two inherit the slice: no tick.
 inline G* find_local(P& p) noexcept {
+  if (runnable* const r = take_owed_owner(p)) return static_cast<G*>(r);
   if (runnable* next = p.runnext.load(relaxed)) {
-    // Only thieves compete for it. Taken from here it inherits the slice: no tick.
+    // Only thieves compete for it.
     if (p.runnext.compare_exchange_strong(next, nullptr, std::memory_order_acq_rel, relaxed))
       return static_cast<G*>(next);
   }

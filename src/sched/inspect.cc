@@ -50,7 +50,8 @@ void add_counts_of(const P& p, snapshot& s) noexcept {
   s.hand_offs += p.hand_offs.get();
   s.preemptions += p.preemptions.get();
   s.evictions += p.evictions.get();
-  s.local_queues += p.ring.size() + (p.runnext.load(relaxed) != nullptr ? 1u : 0u);
+  s.local_queues += p.ring.size() + (p.runnext.load(relaxed) != nullptr ? 1u : 0u) +
+                    (p.owed.load(relaxed) != nullptr ? 1u : 0u);
 }
 
 }  // namespace

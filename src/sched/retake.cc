@@ -54,6 +54,21 @@ constexpr std::int64_t kSliceWithoutP = 20 * 1000 * 1000;  // ns
 
 }  // namespace
 
+bool expose(P* p) noexcept {
+  M* const m = hide(p);
+  if (m == nullptr) return false;
+  os::membarrier();
+  const bool ours = m->hot.look();
+  if (ours) {
+    runnable* const r = p->owed.load(relaxed);
+    if (r != nullptr && p->ring.push_owner(r)) p->owed.store(nullptr, relaxed);
+    m->hot.attention.store(0, seq_cst);
+  }
+  m->hot.unhide(p);
+  m->retake_lock.release();
+  return ours;
+}
+
 bool evict(P* p, bool runs_on) noexcept {
   M* const m = hide(p);
   if (m == nullptr) return false;

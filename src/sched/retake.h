@@ -36,4 +36,7 @@ bool look(M* m, P* p) noexcept;
 // processor, and should come after them. sysmon.
 bool evict(P* p, bool runs_on) noexcept;
 
+// What the P owes goes to its ring, where thieves look; the P stays where it is. False: as above.
+bool expose(P* p) noexcept;
+
 }  // namespace vole::rt::retake

@@ -34,6 +34,7 @@ struct sched_state {
   atomic<std::uint32_t> idle_p_count{0};           // written under L
   p_mask idle_mask;                                // written under L [17]
   parking::state parking;
+  atomic<std::uint32_t> vain{0};                   // wake-ups that brought nothing, in a row: sched/wake.h
 
   // ── who waits for timers and the network ── (sched/idle.h)
   alignas(64) atomic<std::int64_t> last_poll{1};   // ns; 0: somebody waits in the poller
@@ -82,6 +83,8 @@ struct sched_state {
   P* p_at(std::uint32_t i) noexcept { return all[i].load(std::memory_order_acquire); }
   void reset() noexcept;                           // the end: as new, but for settings and ids
 };
+
+inline constexpr std::uint32_t kInVain = 4;  // so many are a pattern
 
 extern sched_state sched;
 extern slab<G> g_slab;

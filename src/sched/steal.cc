@@ -21,15 +21,15 @@ bool may_spin() noexcept {
 }
 
 // The victim has nothing but its runnext. If it is running it will most likely park and run
-// that G itself within microseconds: let it.
+// that G itself within microseconds: let it. One that has moved on meanwhile needs no help.
 runnable* steal_runnext(P& victim) noexcept {
-  if (victim.runnext.load(relaxed) == nullptr) return nullptr;
+  runnable* next = victim.runnext.load(relaxed);
+  if (next == nullptr) return nullptr;
   if (victim.status.load(relaxed) == p_status::running) {
     const std::int64_t until = os::now_ns() + kRunnextGrace;
     while (os::now_ns() < until) cpu_relax();
+    if (victim.runnext.load(relaxed) != next) return nullptr;
   }
-  runnable* next = victim.runnext.load(relaxed);
-  if (next == nullptr) return nullptr;
   return victim.runnext.compare_exchange_strong(next, nullptr, std::memory_order_acq_rel, relaxed)
              ? next
              : nullptr;

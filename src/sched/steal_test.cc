@@ -11,6 +11,7 @@
 #include "os/os.h"
 #include "sched/enter.h"
 #include "sched/find.h"
+#include "sched/retake.h"
 #include "sched/state.h"
 #include "sched/wake.h"
 
@@ -75,10 +76,13 @@ TEST_F(Steal, AtMostHalfOfTheBusyPsSearch) {  // [13]
   });
 }
 
-// A hog that has readied `n` goroutines: the last lies in its runnext, the others in its ring.
+enum class where { owed, runnext };
+
+// A hog that has readied `n` goroutines: the last is owed, or lies in its runnext, the others in its
+// ring.
 class victim {
  public:
-  explicit victim(int n) {
+  victim(int n, where w) {
     for (int i = 0; i < n; ++i) {
       gates_[i].add();
       done_.go([this, i] {
@@ -87,9 +91,12 @@ class victim {
       });
     }
     while (waiting_ < n || stats().idle_procs != 1) vole::yield();
-    done_.go([this, n] {
+    done_.go([this, n, w] {
       for (int i = 0; i < n; ++i) gates_[i].done();
-      p_ = arch::this_m()->p;
+      M* const m = enter();
+      if (w == where::runnext) m->p->runnext.store(take_owed_owner(*m->p), seq_cst);
+      p_ = m->p;
+      leave(m);
       while (!stop_) std::this_thread::yield();
     });
     while (p_ == nullptr) std::this_thread::yield();  // on the other P: main keeps its own
@@ -127,7 +134,7 @@ std::int64_t steal_once() {
 TEST_F(Steal, RunnextGoesLastAndAfterAGrace) {  // [14] [16]
   vole::set_max_procs(2);
   vole::run([] {
-    victim hog(3);
+    victim hog(3, where::runnext);
     ASSERT_NE(hog.p().runnext.load(relaxed), nullptr);
     ASSERT_EQ(hog.p().ring.size(), 2u);
     EXPECT_GE(steal_once(), 0);
@@ -137,6 +144,18 @@ TEST_F(Steal, RunnextGoesLastAndAfterAGrace) {  // [14] [16]
     EXPECT_NE(hog.p().runnext.load(relaxed), nullptr) << "not while the ring had anything";
     EXPECT_GE(steal_once(), kGrace);
     EXPECT_EQ(hog.p().runnext.load(relaxed), nullptr);
+    EXPECT_EQ(steal_once(), -1);
+  });
+}
+
+TEST_F(Steal, WhatIsOwedIsStolenOnceItIsExposed) {
+  vole::set_max_procs(2);
+  vole::run([] {
+    victim hog(1, where::owed);
+    while (hog.p().owed.load(relaxed) != nullptr) retake::expose(&hog.p());
+    EXPECT_EQ(hog.p().runnext.load(relaxed), nullptr);
+    steal_once();
+    EXPECT_EQ(hog.p().ring.size(), 0u);
     EXPECT_EQ(steal_once(), -1);
   });
 }

@@ -25,7 +25,7 @@ inline void swap_exceptions(M& m, G* from, G* to) noexcept {
 bool nothing_else_to_do(M& m) noexcept {
   return m.picked == nullptr && m.hot.attention.load(relaxed) == 0 &&
          sched.global.size_hint() == 0 && m.p->ring.size() == 0 &&
-         m.p->runnext.load(relaxed) == nullptr;
+         m.p->runnext.load(relaxed) == nullptr && m.p->owed.load(relaxed) == nullptr;
 }
 
 bool yielded_to_ring(G* g, void* p) noexcept {
@@ -74,7 +74,8 @@ bool attach_cached_stack(P& p, G* g) noexcept {
 G* quick_pick(M& m, const stack* spare) noexcept {
   P* const p = m.p;
   if (p == nullptr || m.locked_g != nullptr || m.hot.attention.load(relaxed) != 0) return nullptr;
-  if (p->runnext.load(relaxed) == nullptr && (p->schedtick.load(relaxed) + 1) % kFairTick == 0 &&
+  if ((p->schedtick.load(relaxed) + 1) % kFairTick == 0 && p->owed.load(relaxed) == nullptr &&
+      p->runnext.load(relaxed) == nullptr &&
       (sched.global.size_hint() != 0 || first_timer(p->id) != kNoTimer))
     return nullptr;
   G* const g = find_local(*p);

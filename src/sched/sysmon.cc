@@ -6,6 +6,7 @@
 #include "sched/idle.h"
 #include "sched/midwife.h"
 #include "sched/netpoll.h"
+#include "sched/retake.h"
 #include "sched/slices.h"
 #include "sched/state.h"
 #include "sched/strict.h"
@@ -25,10 +26,11 @@ constexpr std::int64_t kNetworkPatience = 1 * kMilli;  // [28]
 constexpr int kPatience = 50;                     // looks without news before backing off
 constexpr std::int64_t kTimerSlack = 500 * kMicro;  // not worth a call: it looks soon
 
-// What sysmon saw of a P when it last looked.
+// What sysmon saw of a P when it last looked, while another P was idle.
 struct sighting {
-  std::uint32_t owed_at;  // the tick at which it last had work while another P was idle
-  bool owed;
+  const runnable* owed;
+  std::uint64_t switches;
+  int loot;  // for how many looks there has been something to steal
 };
 
 struct office {
@@ -40,6 +42,7 @@ struct office {
   os::thread thread;
   sighting seen[kMaxProcs];
   std::int64_t trimmed_at, counted_at, stormed_at, asked_at;
+  int global_waits;                  // for how many looks, with a P idle
   bool network_came;                 // it has put goroutines into the global queue
 };
 constinit office desk{};
@@ -49,16 +52,25 @@ void ring() noexcept {
   futex_wake(&desk.bell, 1);
 }
 
-// Work lay there a look ago and lies there still, in the same slice, while a P is idle: pay.
-bool pay_owed(P& p, sighting& last) noexcept {
-  const std::uint32_t tick = p.schedtick.load(relaxed);
-  const bool idle_beside = sched.idle_p_count.load(relaxed) != 0;
-  const bool owes = idle_beside && p.status.load(relaxed) == p_status::running && has_work(p);
-  const bool due = owes && last.owed && last.owed_at == tick;
-  last.owed = owes && !due;
-  last.owed_at = tick;
-  if (due) submit();
-  return due;
+// How many looks a thief is kept waiting: the longer, the more wake-ups have been in vain.
+int looks_to_wait() noexcept {
+  const std::uint32_t vain = sched.vain.load(relaxed);
+  return vain <= kInVain ? 2 : vain < kInVain + 4 ? 2 << (vain - kInVain) : 32;
+}
+
+// Work lay there a look ago and lies there still, while a P is idle: pay.
+void pay_owed(P& p, sighting& last) noexcept {
+  if (sched.idle_p_count.load(relaxed) == 0 || p.status.load(relaxed) != p_status::running) {
+    last = {};
+    return;
+  }
+  const sighting now{p.owed.load(relaxed), p.switches.get(), has_loot(p) ? last.loot + 1 : 0};
+  const bool stuck = now.owed != nullptr && now.owed == last.owed && now.switches == last.switches;
+  const bool due = (stuck && retake::expose(&p)) || now.loot >= looks_to_wait();
+  last = now;
+  if (!due) return;
+  last = {};
+  submit();
 }
 
 // A timer that is due and that nobody has fired: its P is busy. With an idle P beside, a thief
@@ -84,6 +96,15 @@ std::int64_t look_at_timers(std::int64_t now) noexcept {
   return next;
 }
 
+// A P retired, and left its work to the others: are they seeing to it?
+void pay_global() noexcept {
+  const bool waits = sched.idle_p_count.load(relaxed) != 0 && sched.global.size_hint() != 0;
+  desk.global_waits = waits ? desk.global_waits + 1 : 0;
+  if (desk.global_waits < looks_to_wait()) return;
+  desk.global_waits = 0;
+  submit();
+}
+
 slices::demand wanted(std::int64_t now) noexcept {
   if (sched.global.size_hint() == 0) desk.network_came = false;
   if (desk.network_came || first_of_all_timers() <= now) return slices::demand::urgent;
@@ -98,10 +119,11 @@ slices::finding look(std::int64_t now) noexcept {
   const std::uint32_t n = sched.procs.load(seq_cst);
   for (std::uint32_t i = 0; i < n; ++i) {
     P& p = *sched.p_at(i);
-    finding f = slices::look(p, others, now);
-    if (pay_owed(p, desk.seen[i])) f = finding::taken;
+    const finding f = slices::look(p, others, now);
     if (f > most) most = f;
+    pay_owed(p, desk.seen[i]);
   }
+  pay_global();
   return most;
 }
 
@@ -229,6 +251,7 @@ int start() noexcept {
   desk.trimmed_at = desk.counted_at = desk.stormed_at = desk.asked_at = os::now_ns();
   for (sighting& s : desk.seen) s = {};
   desk.network_came = false;
+  desk.global_waits = 0;
   slices::begin();
   os::thread_spec spec;
   spec.main = &sysmon_main;

@@ -2,6 +2,7 @@
 
 #include "base/fatal.h"
 #include "sched/env.h"
+#include "sched/find.h"
 #include "sched/idle.h"
 #include "sched/midwife.h"
 #include "sched/state.h"
@@ -62,9 +63,10 @@ void put_idle_p_locked(P* p) noexcept {
 
 void drain_queue_locked(P* p) noexcept {
   lifo<runnable, &runnable::next> order;
-  if (runnable* r = p->runnext.exchange(nullptr, seq_cst)) sched.global.push_front_locked(r);
   while (runnable* r = p->ring.pop_owner()) order.push(r);
   while (runnable* r = order.pop()) sched.global.push_front_locked(r);
+  if (runnable* r = p->runnext.exchange(nullptr, seq_cst)) sched.global.push_front_locked(r);
+  if (runnable* r = take_owed_owner(*p)) sched.global.push_front_locked(r);
 }
 
 void shelve_p_locked(P* p, bool spinning) noexcept {
@@ -103,6 +105,7 @@ bool awake(M& m) noexcept {
   P* const p = m.next_p;
   m.next_p = nullptr;
   acquire_p(m, p);
+  m.called_at = m.spinning ? os::now_ns() : 0;
   return true;
 }
 

@@ -21,13 +21,12 @@ bool spill(P& p, runnable* g) noexcept {
   return true;
 }
 
-// Puts g into runnext; the one it displaces goes to the ring. True: it displaced one.
-bool put_next_owner(P& p, runnable* g) noexcept {
+// Puts a newborn into runnext; the one it displaces goes to the ring.
+void put_next_owner(P& p, runnable* g) noexcept {
   runnable* const displaced = p.runnext.exchange(g, seq_cst);  // S1
-  if (displaced == nullptr) return false;
+  if (displaced == nullptr) return;
   put_back_owner(p, displaced);
   fence_seq_cst();  // S2: the ring's back is a release store; S3 must not be early
-  return true;
 }
 
 }  // namespace
@@ -47,12 +46,18 @@ void push_global(G* g) noexcept {
 void ready(M* m, G* g) noexcept {
   set_status(*g, g_status::waiting, g_status::runnable);
   if (m == nullptr) return push_global(g);
-  if (put_next_owner(*m->p, g)) submit();  // else the wake-up is owed (wake.h)
+  P& p = *m->p;
+  runnable* const displaced = p.owed.load(relaxed);
+  p.owed.store(g, relaxed);
+  if (displaced == nullptr) return;
+  put_back_owner(p, displaced);
+  fence_seq_cst();  // S1 and S2
+  submit_local();
 }
 
 void put_in_turn_owner(P& p, runnable* g) noexcept {
-  if (p.runnext.load(relaxed) == nullptr) {
-    p.runnext.store(g, seq_cst);  // only we fill it
+  if (p.owed.load(relaxed) == nullptr) {
+    p.owed.store(g, relaxed);
   } else {
     put_back_owner(p, g);
   }
@@ -64,11 +69,11 @@ void put_new_owner(M& m, G* g) noexcept {
   if (m.random.below(4) == 0) {
     put_back_owner(*m.p, g);
     fence_seq_cst();  // S1 and S2 for a push that bypasses runnext
-    return submit();
+    return submit_local();
   }
 #endif
   put_next_owner(*m.p, g);
-  submit();
+  submit_local();
 }
 
 void wake(M* m, waiter* w, std::uintptr_t value) noexcept {

@@ -2,17 +2,23 @@
 //
 // Who    the scheduler; upstairs uses wake() of park.h.
 // Where  in the runtime, no lock held.
-// Law    I1: after any of these, an idle worker will find the G. For a G readied
-//        into an empty runnext, or a yielded one, that may take up to a millisecond:
-//        see "owed".
+// Law    I1: after any of these, an idle worker will find the G. For one that was readied
+//        on a P or yielded, that may take up to a millisecond: see "owed".
 //
 // Owed wake-ups. A goroutine that readies another is often about to park and run
 // it right here; waking a second core for it costs more (a futex wake is 6 us, a
-// cache line across cores 85 ns) than running it in turn. So ready() into an empty
-// runnext wakes nobody. A second ready pays the debt; and sysmon pays, within a
-// millisecond, for any P that has had work and the same slice for a whole look while
-// another P was idle. A yield owes in the same way: it puts one goroutine into the
-// ring for the one it takes out.
+// cache line across cores 85 ns) than running it in turn. So ready() puts it into the
+// P's slot `owed`, which is nobody's but the owner's: two plain stores, where runnext
+// takes two locked instructions, and thieves that look about do not touch its line. A
+// second ready moves the first to the ring, and pays. If the P does not come to it,
+// because its goroutine runs on, sysmon moves it to the ring within a millisecond
+// (retake::expose) and pays. A yield owes likewise: it puts one goroutine into the
+// ring for the one it takes out; sysmon pays when it finds the ring in use twice.
+//
+// Wake-ups in vain. A thread that was woken, and had nothing to do for as long as three
+// wake-ups take, was woken in vain. After four in a row nobody is woken for work on a
+// busy P, except by sysmon, which tries less and less often; one that was worth it
+// ends that (sched/contention.h; docs/design/0010-second-core.md).
 #pragma once
 
 #include "gmp/g.h"
@@ -22,8 +28,8 @@
 namespace vole::rt {
 
 void ready(M* m, G* g) noexcept;            // waiting -> runnable; m null: a guest
-// From a source (a timer, the poller) that may have many: the first goes to runnext, before those
-// who have been computing; the others to the ring's tail. The caller submits, if need be.
+// From a source (a timer, the poller) that may have many: the first runs next, before those
+// who have been computing; the others go to the ring's tail. The caller submits, if need be.
 void put_in_turn_owner(P& p, runnable* g) noexcept;
 void put_new_owner(M& m, G* g) noexcept;    // a newborn: runnext, and pays at once
 void spill_owner(P& p, runnable* g) noexcept;  // the ring is full: half of it and g go global [6]

@@ -23,6 +23,7 @@
 #include "sync/mutex.h"
 
 #include "os/os.h"
+#include "sched/contention.h"
 
 namespace vole {
 inline namespace v0 {
@@ -124,6 +125,12 @@ void nothing_to_pass_on(const mutex_attempt& mine) noexcept {
   if (mine.queued && g != nullptr) g->wait.object = nullptr;
 }
 
+// Whoever held it was running, on another core.
+void held_a_moment_ago(const mutex_attempt& mine) noexcept {
+  M* const m = arch::this_m();
+  if (!mine.queued && m != nullptr) rt::note_contention(*m);
+}
+
 // Locked, and the mutex is ours. Gives up both.
 release_result release_locked(waitable& s) noexcept {
   const std::uint64_t seen = s.word.load(relaxed);
@@ -164,6 +171,7 @@ std::uintptr_t mutex_lock_slow(waitable& s, mutex_attempt& mine) noexcept {
     rt::checkpoint();
   }
   if (take(s, mine, 0)) {
+    held_a_moment_ago(mine);
     nothing_to_pass_on(mine);
     return kOwner;
   }
@@ -173,6 +181,7 @@ std::uintptr_t mutex_lock_slow(waitable& s, mutex_attempt& mine) noexcept {
   lock(s);
   if (take_locked(s, mine)) {
     unlock(s);
+    held_a_moment_ago(mine);
     rt::leave(m);
     return kOwner;
   }

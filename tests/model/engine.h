@@ -103,6 +103,10 @@ enum class choosing : std::uint8_t { schedule, value, other };
 
 struct violation {};  // thrown by fail() outside of threads
 
+// The twin of base/lot.h lives as long as an execution.
+void open_lot();
+void close_lot();
+
 struct engine {
   // ── one execution ──
   thread threads[kThreads];  // 0: the constructor and finish()

@@ -217,6 +217,7 @@ void engine::run_threads() {
 ending engine::run(const runner& r) {
   reset();
   void* program = nullptr;
+  open_lot();
   try {
     program = r.make();
     run_threads();
@@ -226,6 +227,7 @@ ending engine::run(const runner& r) {
     end = ending::violation;
   }
   if (program != nullptr) r.destroy(program);
+  close_lot();
   return end;
 }
 

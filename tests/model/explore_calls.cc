@@ -5,10 +5,12 @@
 //        own lock, and a thread that comes back from it reads nothing older. Nothing
 //        else passes between waker and sleeper: data needs release and acquire.
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "base/fatal.h"
 #include "base/lock_order.h"
+#include "base/lot.h"
 #include "base/system.h"
 #include "engine.h"
 
@@ -175,7 +177,30 @@ void mutex::unlock() noexcept {
 
 }  // namespace model
 
+namespace {
+
+std::optional<vole::base::atomic<std::uint32_t>> asleep_on_locks;
+
+}  // namespace
+
+namespace model {
+
+void open_lot() {
+  asleep_on_locks.emplace(0u);
+  name(atomic_in(asleep_on_locks), "sleepers");
+}
+void close_lot() { asleep_on_locks.reset(); }
+
+}  // namespace model
+
 namespace vole::base {
+
+atomic<std::uint32_t>& lot::sleepers(const void*) noexcept { return *asleep_on_locks; }
+
+bool membarrier() noexcept {
+  model::membarrier();
+  return true;
+}
 
 void futex_wait(atomic<std::uint32_t>* word, std::uint32_t expected) noexcept {
   model::sleep_on(word, expected, false);

@@ -14,33 +14,32 @@ using namespace vole::base;
 using shipped_lock = lock<lock_rank::sched>;
 
 // acquire() and release() in short, to be broken.
-enum class fault { none, no_wake_for_2, frees_in_two_steps, sleeps_as_1, if_for_while };
+enum class fault { none, looks_before_it_frees, sleeps_uncounted, wakes_nobody, if_for_while };
 
 template <fault F>
 struct faulty_lock {
   atomic<std::uint32_t> word{0};
 
-  void acquire() noexcept {
+  bool take() noexcept {
     std::uint32_t seen = 0;
-    if (word.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed)) return;
-    if (F == fault::sleeps_as_1) {
-      while (word.exchange(1, std::memory_order_acquire) != 0) futex_wait(&word, 1);
-    } else if (F == fault::if_for_while) {
-      if (word.exchange(2, std::memory_order_acquire) != 0) futex_wait(&word, 2);
+    return word.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed);
+  }
+  void acquire() noexcept {
+    if (take()) return;
+    if (F != fault::sleeps_uncounted) lot::sleepers(&word).fetch_add(1, relaxed);
+    vole::base::membarrier();
+    if (F == fault::if_for_while) {
+      if (!take()) futex_wait(&word, 1);
     } else {
-      while (word.exchange(2, std::memory_order_acquire) != 0) futex_wait(&word, 2);
+      while (!take()) futex_wait(&word, 1);
     }
+    if (F != fault::sleeps_uncounted) lot::sleepers(&word).fetch_sub(1, relaxed);
   }
   void release() noexcept {
-    if (F == fault::frees_in_two_steps) {
-      const std::uint32_t was = word.load(relaxed);
-      word.store(0, std::memory_order_release);
-      if (was == 2) futex_wake(&word, 1);
-      return;
-    }
-    const std::uint32_t was = word.exchange(0, std::memory_order_release);
-    if (F == fault::no_wake_for_2) return;
-    if (was == 2) futex_wake(&word, 1);
+    bool somebody = lot::sleepers(&word).load(relaxed) != 0;
+    word.store(0, std::memory_order_release);
+    if (F != fault::looks_before_it_frees) somebody = lot::sleepers(&word).load(relaxed) != 0;
+    if (somebody && F != fault::wakes_nobody) futex_wake(&word, 1);
   }
 };
 
@@ -49,6 +48,7 @@ struct weak {
   bool acquire = false;
   bool torn = false;
   bool no_wake = false;
+  bool no_barrier = false;
 };
 
 // Each thread counts up under the lock, `rounds` times.
@@ -61,10 +61,11 @@ struct counting {
   counting(int threads, int rounds, weak w) : wanted(threads * rounds) {
     const int word = model::atomic_in(l);
     model::name(word, "word");
-    if (w.release) model::weaken(word, model::access::rmw, std::memory_order_acquire);
-    if (w.acquire) model::weaken(word, model::access::rmw, std::memory_order_release);
+    if (w.release) model::weaken(word, model::access::store, relaxed);
+    if (w.acquire) model::weaken(word, model::access::rmw, relaxed);
     if (w.torn) model::tear(word);
     if (w.no_wake) model::drop(model::call::futex_wake);
+    if (w.no_barrier) model::drop(model::call::membarrier);
     static constexpr const char* kNames[] = {"one", "two", "three"};
     for (int i = 0; i < threads; ++i) {
       model::spawn(kNames[i], [this, rounds] {
@@ -144,12 +145,12 @@ TEST(Lock, MutantsAreCaught) {
   model::catches<shipped>("lock: relaxed acquire", o, 2, 1, weak{.acquire = true});
   model::catches<shipped>("lock: torn read-modify-writes", o, 2, 1, weak{.torn = true});
   model::catches<shipped>("lock: no futex_wake", o, 2, 1, weak{.no_wake = true});
-  model::catches<counting<faulty_lock<fault::no_wake_for_2>>>("lock: state 2 wakes nobody", o, 2,
-                                                              1, weak{});
-  model::catches<counting<faulty_lock<fault::frees_in_two_steps>>>("lock: frees in two steps", o,
-                                                                   2, 1, weak{});
-  model::catches<counting<faulty_lock<fault::sleeps_as_1>>>("lock: sleeps in state 1", o, 2, 1,
-                                                            weak{});
+  model::catches<shipped>("lock: no membarrier", o, 2, 1, weak{.no_barrier = true});
+  model::catches<counting<faulty_lock<fault::looks_before_it_frees>>>(
+      "lock: looks for sleepers before it frees", o, 2, 1, weak{});
+  model::catches<counting<faulty_lock<fault::sleeps_uncounted>>>("lock: sleeps uncounted", o, 2, 1,
+                                                                 weak{});
+  model::catches<counting<faulty_lock<fault::wakes_nobody>>>("lock: wakes nobody", o, 2, 1, weak{});
   model::catches<counting<faulty_lock<fault::if_for_while>>>("lock: if for while", o, 2, 1,
                                                              weak{});
   model::holds<counting<faulty_lock<fault::none>>>("lock: the mutants' common text", o, 3, 1,

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/fatal.h"
+#include "base/system.h"
 #include "os/os.h"
 
 namespace vole::os {
@@ -12,8 +13,18 @@ bool membarrier_register() noexcept {
 }
 
 void membarrier() noexcept {
-  if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
-    base::fatal("os: membarrier refused; was it registered?");
+  if (!base::membarrier()) base::fatal("os: membarrier refused; was it registered?");
 }
 
 }  // namespace vole::os
+
+namespace vole::base {
+
+// Plain threads may come here before a runtime has started, and registered.
+bool membarrier() noexcept {
+  constexpr int kBarrier = MEMBARRIER_CMD_PRIVATE_EXPEDITED;
+  if (syscall(SYS_membarrier, kBarrier, 0, 0) == 0) return true;
+  return os::membarrier_register() && syscall(SYS_membarrier, kBarrier, 0, 0) == 0;
+}
+
+}  // namespace vole::base

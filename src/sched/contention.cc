@@ -1,0 +1,56 @@
+#include "sched/contention.h"
+
+#include "os/os.h"
+#include "sched/state.h"
+#include "sched/thread.h"
+
+namespace vole::rt {
+namespace {
+
+constexpr std::int64_t kWindow = 50 * 1000;      // ns
+constexpr std::int64_t kWorthwhile = 20 * 1000;  // ns; a wake-up costs the waker 6 us
+constexpr std::uint32_t kVainMost = kInVain + 8;
+
+void in_vain() noexcept {
+  const std::uint32_t vain = sched.vain.load(relaxed);  // a hint: an update lost does no harm
+  if (vain < kVainMost) sched.vain.store(vain + 1, relaxed);
+}
+
+}  // namespace
+
+void note_contention(M& m) noexcept {
+  const std::int64_t now = os::now_ns();
+  if (now - m.contended_since > kWindow) {
+    m.contended_since = now;
+    m.contended = 0;
+  }
+  if (++m.contended == kTooMuch) m.hot.attention.store(1, seq_cst);  // to g0, when we leave
+}
+
+bool retire_g0(M& m) noexcept {
+  if (m.contended < kTooMuch) return false;
+  m.contended = 0;
+  holding hold(sched.lock);
+  if (m.spinning || sched.stopping.load(relaxed) ||
+      sched.idle_p_count.load(relaxed) + 1 >= sched.procs.load(relaxed))
+    return false;
+  if (sched.vain.load(relaxed) < kInVain) sched.vain.store(kInVain, relaxed);
+  in_vain();
+  m.called_at = 0;
+  drain_queue_locked(m.p);
+  sched.parking.need_spinning.store(0, seq_cst);  // it implies that no P is idle; sysmon will pay
+  put_idle_p_locked(release_p(m));
+  return true;
+}
+
+void judge_wake_up(M& m) noexcept {
+  if (m.called_at == 0) return;
+  if (os::now_ns() - m.called_at < kWorthwhile) {
+    in_vain();
+  } else {
+    sched.vain.store(0, relaxed);
+  }
+  m.called_at = 0;
+}
+
+}  // namespace vole::rt

@@ -1,0 +1,10 @@
+// The twin of src/sched/contention.h: the model has as many cores as threads.
+#pragma once
+
+#include "sched/park.h"
+
+namespace vole::rt {
+
+inline void note_contention(M&) noexcept {}
+
+}  // namespace vole::rt
