@@ -10,7 +10,8 @@ declare -A needs=(
   [build]="g++=g++ cmake=cmake ninja=ninja-build python3=python3
     /usr/include/gtest/gtest.h=libgtest-dev /usr/include/gmock/gmock.h=libgmock-dev
     /usr/include/benchmark/benchmark.h=libbenchmark-dev"
-  [test]="clang++=clang ld.lld=lld ccache=ccache pkg-config=pkg-config gdb=gdb"
+  [test]="clang++=clang ld.lld=lld ccache=ccache pkg-config=pkg-config gdb=gdb
+    valgrind=valgrind /usr/include/valgrind/callgrind.h=valgrind"
   [bench]="go=golang-go wrk=wrk /usr/include/boost/fiber/all.hpp=libboost-fiber1.81-dev
     /usr/include/boost/context/fiber.hpp=libboost-context1.81-dev
     /usr/include/oneapi/tbb.h=libtbb-dev /usr/include/asio.hpp=libasio-dev
