@@ -22,15 +22,17 @@ namespace {
 
 static_assert(detail::kInlineCallable == rt::kInlineCallable);
 
+// Out of line, as it is seldom needed: its strings would cost every spawn a larger frame.
+[[gnu::noinline]] std::uint32_t checked_stack_size(std::size_t asked) {
+  if (asked < rt::depot::kMinStackSize || asked > rt::depot::kMaxStackSize)
+    throw std::invalid_argument("vole::go: stack_size must be from 16 KiB to 1 GiB, not " +
+                                std::to_string(asked));
+  return static_cast<std::uint32_t>(rt::depot::round_size(asked));
+}
+
 rt::birth to_birth(const detail::spawn_request& r, void* created_at) {
-  std::size_t stack = r.stack_size;
-  if (stack != 0) {
-    if (stack < rt::depot::kMinStackSize || stack > rt::depot::kMaxStackSize)
-      throw std::invalid_argument("vole::go: stack_size must be from 16 KiB to 1 GiB, not " +
-                                  std::to_string(stack));
-    stack = rt::depot::round_size(stack);
-  }
-  return {r.invoke, r.abandon, created_at, r.name, static_cast<std::uint32_t>(stack)};
+  const std::uint32_t stack = r.stack_size != 0 ? checked_stack_size(r.stack_size) : 0;
+  return {r.invoke, r.abandon, created_at, r.name, stack};
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ std::uint64_t next_id(P& p) noexcept {
   return p.next_id++;
 }
 
-g_name* copy_name(const char* text) noexcept {
+[[gnu::noinline]] g_name* copy_name(const char* text) noexcept {
   sched.lock.acquire();
   g_name* n = sched.free_names.pop();
   sched.lock.release();

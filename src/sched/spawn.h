@@ -2,7 +2,7 @@
 //
 // Two steps, because the callable is the user's: new_g inside the runtime, then
 // the caller moves its callable into the record outside of it (that may throw:
-// discard_g), then publish_g. A trivially copyable callable takes one step.
+// discard_g), then publish_g. A callable whose move copies bytes takes one step.
 //
 // Law    from publish_g on, somebody else may run the goroutine, and it may be over.
 // Note   no stack yet: a goroutine that waits in a queue costs its record only.

@@ -141,6 +141,18 @@ void expect_go_throws() {
   EXPECT_EQ(vole::num_goroutines(), before);
 }
 
+// The quick way in. is_trivially_copyable will not do: g++ 12 takes it back from a lambda once there
+// is a tuple of it.
+TEST(GoCopies, LambdasTravelAsBytesUnlessTheirMoveDoesMore) {
+  int n = 0;
+  const auto refers = [&n] { ++n; };
+  const auto owns = [text = std::string("x")] { return text.size(); };
+  static_assert(sizeof(vole::detail::packed<decltype(refers)>) == sizeof(int*));
+  static_assert(vole::detail::moves_as_bytes<std::decay_t<decltype(refers)>>);
+  static_assert(sizeof(vole::detail::packed<decltype(owns)>) >= sizeof(std::string));
+  static_assert(!vole::detail::moves_as_bytes<std::decay_t<decltype(owns)>>);
+}
+
 TEST_P(Go, StartsNothingIfTheCopyThrows) {
   run([] {
     for (int i = 0; i < 100; ++i) {

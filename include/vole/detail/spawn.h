@@ -2,7 +2,7 @@
 //
 // A decayed copy of the function and its arguments is kept as a std::tuple. Up to
 // 64 bytes of it live in the record itself; more, or an unusual alignment, takes a
-// box on the heap. Trivially copyable ones travel as bytes, in one call.
+// box on the heap. One whose move copies bytes travels as bytes, in one call.
 #pragma once
 
 #include <cstddef>
@@ -90,6 +90,11 @@ template <class Pack>
 inline constexpr bool fits_inline =
     sizeof(Pack) <= kInlineCallable && alignof(Pack) <= kInlineAlign;
 
+// Not is_trivially_copyable: to g++ 12 no lambda is, once it has seen a tuple of it.
+template <class Part>
+inline constexpr bool moves_as_bytes =
+    std::is_trivially_move_constructible_v<Part> && std::is_trivially_destructible_v<Part>;
+
 // The decayed copy of fn and args, on its way into a new goroutine.
 template <class F, class... Args>
 [[gnu::always_inline]] inline void start_goroutine(const char* name, std::size_t stack_size, F&& fn,
@@ -104,8 +109,8 @@ template <class F, class... Args>
       typename box::deleter{}(made);
       throw;
     }
-  } else if constexpr (std::is_trivially_copyable_v<std::decay_t<F>> &&
-                       (std::is_trivially_copyable_v<std::decay_t<Args>> && ...)) {
+  } else if constexpr (moves_as_bytes<std::decay_t<F>> &&
+                       (moves_as_bytes<std::decay_t<Args>> && ...)) {
     pack bytes(std::forward<F>(fn), std::forward<Args>(args)...);
     spawn_bytes({&inline_callable<pack>::invoke, nullptr, name, stack_size}, &bytes, sizeof(bytes));
   } else {
