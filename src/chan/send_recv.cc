@@ -85,9 +85,10 @@ template <class Direction>
   c.lock.acquire();
 }
 
-// One attempt on a goroutine. Left with step::wait: still inside, and the lock is held.
+// One attempt on a goroutine. Left with step::wait: still inside, and the lock is held. Inlined by
+// force: in a frame of its own it would save and load every register again.
 template <class Direction>
-inline step attempt(M* m, chan_core& c, void* slot) noexcept {
+[[gnu::always_inline]] inline step attempt(M* m, chan_core& c, void* slot) noexcept {
   if (!c.lock.try_acquire()) [[unlikely]] acquire_contended(m, c);
   waiter* other = nullptr;
   const step s = Direction::try_locked(c, slot, &other);
