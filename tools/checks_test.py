@@ -77,7 +77,7 @@ class Layers(PlannedHouse):
 
     def test_an_include_beside_the_door(self):
         self.assert_refused(
-            "src/sync/wg.cc", '#include "sched/loop.h"\n', "only park.h, timeout.h of sched")
+            "src/sync/wg.cc", '#include "sched/loop.h"\n', "only contention.h, park.h, timeout.h of sched")
 
     def test_an_include_of_a_ports_private_header(self):
         self.assert_refused(

@@ -45,6 +45,8 @@ struct alignas(64) M {
   bool spinning = false;
   std::uint32_t contended = 0;    // locks met held since contended_since: sched/contention.h
   std::int64_t contended_since = 0;
+  std::int64_t stole_at = 0;      // ns; 0: that has been judged
+  std::uint64_t stole_switches = 0;  // its P's count of switches then
   std::int64_t called_at = 0;     // ns; when it was last woken to search; 0: that has been judged
   rand_state random;
 

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t kWindow = 50 * 1000;      // ns
 constexpr std::int64_t kWorthwhile = 20 * 1000;  // ns; a wake-up costs the waker 6 us
+constexpr std::int64_t kShortRun = 250;          // ns; its lines take as long to change cores
 constexpr std::uint32_t kVainMost = kInVain + 8;
 
 void in_vain() noexcept {
@@ -41,6 +42,19 @@ bool retire_g0(M& m) noexcept {
   sched.parking.need_spinning.store(0, seq_cst);  // it implies that no P is idle; sysmon will pay
   put_idle_p_locked(release_p(m));
   return true;
+}
+
+void note_theft(M& m) noexcept {
+  m.stole_at = os::now_ns();
+  m.stole_switches = m.p->switches.get();
+}
+
+void judge_theft(M& m) noexcept {
+  if (m.stole_at == 0) return;
+  const std::int64_t took = os::now_ns() - m.stole_at;
+  const auto runs = static_cast<std::int64_t>(m.p->switches.get() - m.stole_switches);
+  if (took < runs * kShortRun) in_vain();
+  m.stole_at = 0;
 }
 
 void judge_wake_up(M& m) noexcept {

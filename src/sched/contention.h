@@ -25,4 +25,8 @@ bool retire_g0(M& m) noexcept;
 // A thread that was woken to search has nothing more to do: was it worth it?
 void judge_wake_up(M& m) noexcept;
 
+// Goroutines were stolen, and have been run: likewise. g0, holding a P.
+void note_theft(M& m) noexcept;
+void judge_theft(M& m) noexcept;
+
 }  // namespace vole::rt

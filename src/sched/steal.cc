@@ -2,6 +2,7 @@
 // the last round touches runnext, because the victim is about to run that one.
 
 #include "os/os.h"
+#include "sched/contention.h"
 #include "sched/env.h"
 #include "sched/find.h"
 #include "sched/state.h"
@@ -55,8 +56,9 @@ runnable* steal_from(P& thief, P& victim, bool last_round) noexcept {
 
 G* find_stolen(M& m) noexcept {
   shipped_env env;
+  judge_theft(m);
   if (!m.spinning) {
-    if (!may_spin()) return nullptr;
+    if (sched.vain.load(relaxed) >= kInVain || !may_spin()) return nullptr;
     parking::become_spinning(env, m);
   }
   P& thief = *m.p;
@@ -71,6 +73,7 @@ G* find_stolen(M& m) noexcept {
       runnable* const r = steal_from(thief, victim, round == kRounds);
       if (r == nullptr) continue;
       thief.steals.add_owner();
+      note_theft(m);
       bump_tick(thief);
       return as_g(r);
     }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sched/enter.h"
+#include "sched/env.h"
 #include "sched/find.h"
 #include "sched/state.h"
 #include "sched/timers.h"
@@ -36,7 +37,8 @@ bool yielded_to_ring(G* g, void* p) noexcept {
 
 bool yielded_to_global(G* g, void*) noexcept {
   set_status(*g, g_status::running, g_status::runnable);
-  push_global(g);
+  push_global_owing(g);
+  submit_local();
   return true;
 }
 

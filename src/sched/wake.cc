@@ -7,6 +7,10 @@
 namespace vole::rt {
 namespace {
 
+// Who makes more runnable than this yields, and comes after them: finish before you start. A queue
+// that outgrows the cache costs more than the switch (docs/performance.md).
+constexpr std::size_t kBacklog = 512;
+
 // The ring is full: its older half and g go to the global queue in one go [6].
 // False: a thief made room.
 bool spill(P& p, runnable* g) noexcept {
@@ -16,8 +20,10 @@ bool spill(P& p, runnable* g) noexcept {
   last->next = g;
   sched.lock.acquire();
   sched.global.append_locked(first, g, local_queue::kHalf + 1);
+  const bool too_many = sched.global.size_hint() > kBacklog;
   sched.lock.release();
   p.overflows.add_owner();
+  if (M* const m = p.m.load(relaxed); too_many && m != nullptr) m->hot.attention.store(1, relaxed);
   return true;
 }
 
@@ -37,10 +43,14 @@ void spill_owner(P& p, runnable* g) noexcept {
 }
 
 void push_global(G* g) noexcept {
+  push_global_owing(g);
+  submit();
+}
+
+void push_global_owing(G* g) noexcept {
   sched.lock.acquire();
   sched.global.push_back_locked(g);  // S1: its size is stored seq_cst
   sched.lock.release();
-  submit();
 }
 
 void ready(M* m, G* g) noexcept {

@@ -34,6 +34,7 @@ void put_in_turn_owner(P& p, runnable* g) noexcept;
 void put_new_owner(M& m, G* g) noexcept;    // a newborn: runnext, and pays at once
 void spill_owner(P& p, runnable* g) noexcept;  // the ring is full: half of it and g go global [6]
 void push_global(G* g) noexcept;            // takes L, then submits
+void push_global_owing(G* g) noexcept;      // takes L; the caller submits, or sysmon will
 
 inline void put_back_owner(P& p, runnable* g) noexcept {  // the ring's tail
   if (!p.ring.push_owner(g)) [[unlikely]] spill_owner(p, g);

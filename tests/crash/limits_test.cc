@@ -83,6 +83,8 @@ TEST(Memory, NoRoomForRecords) {
   for (const char* scenario : {"records", "records_from_thread"}) {
     const ended e = on_one_p(scenario);
     EXPECT_TRUE(aborted(e)) << scenario;
+    // The one thread may be on its way to sleep when the other wakes it: then a second is wanted.
+    if (e.err.starts_with("vole: fatal: cannot create a thread (Cannot allocate memory)")) continue;
     EXPECT_THAT(e.err, StartsWith("vole: fatal: out of memory: "));
     EXPECT_THAT(e.err, HasSubstr("a goroutine's record"));
     EXPECT_THAT(e.err, HasSubstr("ewer goroutines at once or a higher memory limit would help"));
