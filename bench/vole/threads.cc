@@ -16,6 +16,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <string>
 #include <vector>
 
 namespace bench {
@@ -41,22 +43,70 @@ void hog(const std::atomic<int>& stop) {
   sink.store(x, std::memory_order_relaxed);
 }
 
-// One endless loop per P; a sleeper wants to run every millisecond.
-int preempt(int n) {
-  static std::atomic<int> stop{0};
-  for (int i = vole::max_procs(); i > 0; --i) vole::go([] { hog(stop); });
+// How late one is that sleeps for a millisecond, in us, sorted; as often as `again` says.
+template <class Again>
+std::vector<double> nap_while(Again again) {
   std::vector<double> late;
-  for (int i = 0; i < n; ++i) {
+  while (again(late.size())) {
     const stopwatch watch;
     vole::sleep_for(milliseconds(1));
     late.push_back(watch.ns() / 1e3 - 1000);
   }
-  stop = 1;
   std::sort(late.begin(), late.end());
-  report("preempt_p50", percentile(late, .5), "us");
-  report("preempt_p99", percentile(late, .99), "us");
-  report("preempt_max", percentile(late, 1), "us");
+  return late;
+}
+
+void report_late(const std::string& name, const std::vector<double>& late) {
+  report((name + "_p50").c_str(), percentile(late, .5), "us");
+  report((name + "_p99").c_str(), percentile(late, .99), "us");
+  report((name + "_max").c_str(), percentile(late, 1), "us");
+}
+
+// One endless loop per P; a sleeper wants to run every millisecond.
+int preempt(int n) {
+  static std::atomic<int> stop{0};
+  for (int i = vole::max_procs(); i > 0; --i) vole::go([] { hog(stop); });
+  const auto late = nap_while([n](std::size_t done) { return done < static_cast<std::size_t>(n); });
+  stop = 1;
+  report_late("preempt", late);
   return 0;
+}
+
+// The same with nobody else.
+int nap(int n) {
+  report_late("nap", nap_while([n](std::size_t done) { return done < static_cast<std::size_t>(n); }));
+  return 0;
+}
+
+// n endless loops for 5 s, and the sleeper: what the most served got over what the least did.
+int hogs(int n) {
+  struct alignas(64) tally {
+    std::atomic<std::uint64_t> turns{0};
+  };
+  static std::vector<tally> tallies(static_cast<std::size_t>(n));
+  for (tally& t : tallies)
+    vole::go([&t] {
+      std::uint64_t x = 1;
+      for (;;) {
+        for (int k = 0; k < 1000; ++k) {
+          x = x * 6364136223846793005u + 1;
+          asm volatile("" : "+r"(x));
+        }
+        t.turns.store(t.turns.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      }
+    });
+  const stopwatch watch;
+  const auto late = nap_while([&watch](std::size_t) { return watch.ms() < 5000; });
+  std::uint64_t most = 0, least = UINT64_MAX;
+  for (const tally& t : tallies) {
+    const std::uint64_t turns = t.turns.load(std::memory_order_relaxed);
+    most = std::max(most, turns);
+    least = std::min(least, turns);
+  }
+  report("hogs_most_over_least", static_cast<double>(most) / static_cast<double>(least), "");
+  report_late("hogs_late", late);
+  std::fflush(stdout);
+  _exit(0);  // they do not end
 }
 
 int syscall_cost(int n) {
@@ -117,6 +167,8 @@ int sleepers(int n) {
 
 constexpr benchmark kThreads[] = {
     {"preempt", preempt, 500},
+    {"nap", nap, 1000},
+    {"hogs", hogs, 16},
     {"syscall", syscall_cost, 5'000'000},
     {"handoff", handoff, 200},
     {"sleepers", sleepers, 200'000},

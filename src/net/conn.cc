@@ -26,8 +26,11 @@ std::size_t clip(std::size_t n) noexcept { return n < kMostAtOnce ? n : kMostAtO
 
 std::size_t read_turn(endpoint& e, std::span<std::byte> to, std::error_code& error) noexcept {
   if (to.empty()) return 0;
-  return static_cast<std::size_t>(until_done(
-      e, way::in, error, [&](int fd) { return calls::read(fd, to.data(), clip(to.size())); }));
+  const std::size_t wanted = clip(to.size());
+  const std::int64_t n = until_done(
+      e, way::in, error, [&](int fd) { return calls::read(fd, to.data(), wanted); }, e.drained());
+  e.has_given(n, wanted);
+  return static_cast<std::size_t>(n);
 }
 
 calls::result write_parts(const endpoint& e, int fd, const iovec* parts, int n) noexcept {

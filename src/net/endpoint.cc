@@ -31,6 +31,7 @@ endpoint_ptr open_endpoint(int fd, const endpoint::traits& t, int& error) {
     }
   } guard{fd};
   auto* const e = new endpoint(fd, t);
+  e->ours = t.kind == transport::tcp;
   error = e->attach();
   if (error != 0) {
     guard.fd = -1;

@@ -25,10 +25,22 @@ class endpoint final : public pollable {
   };
   endpoint(int fd, const traits& t) noexcept : pollable(fd), kind(t) {}
 
+  // A stream of ours that has given less than was asked for has no more: whatever comes will be an
+  // event. Not so: files that others have made (they may have boundaries), and those that have had
+  // an end or urgent bytes. Between acquire and release of way::in.
+  bool drained() const noexcept { return drained_ && has_only_data(); }
+  void has_given(std::int64_t n, std::size_t of) noexcept {
+    drained_ = ours && n > 0 && static_cast<std::size_t>(n) < of;
+  }
+
   const traits kind;
+  bool ours = false;           // a TCP connection that we have opened or accepted
   bool is_socket() const noexcept { return kind.family != 0; }
   net::address local, remote;
   std::string path_to_remove;  // a unix listener's, until it is closed
+
+ private:
+  bool drained_ = false;
 };
 
 struct drop_handle {

@@ -79,6 +79,8 @@ class pollable {
   outcome state(way w) const noexcept;
   // Until something has happened in this way; for no reason, too. Try again.
   outcome wait(way w) noexcept;
+  // Nothing but data has ever come.
+  bool has_only_data() const noexcept { return watched() && !descriptor_->odd.load(seq_cst); }
   // Likewise, until that time at the latest.
   outcome wait_until(way w, std::int64_t when) noexcept;
 

@@ -49,10 +49,13 @@ class turn {
   const way way_;
 };
 
-// call(fd) until it no longer says "would block". On error 0, and `error` is set.
+// call(fd) until it no longer says "would block", which it would now if that is `sure`. On error 0,
+// and `error` is set.
 template <class Call>
-std::int64_t until_done(pollable& p, way w, std::error_code& error, Call call) noexcept {
+std::int64_t until_done(pollable& p, way w, std::error_code& error, Call call,
+                        bool sure = false) noexcept {
   pollable::outcome o = p.state(w);
+  if (sure && o == pollable::outcome::go_on) o = p.wait(w);
   for (; o == pollable::outcome::go_on; o = p.wait(w)) {
     const calls::result r = call(p.fd());
     if (r.ok()) return r.value;

@@ -64,6 +64,7 @@ void pollable::wait_parked(way w) noexcept {
       },
       &s, rt::wait_reason::network);
   come_back(g, s);
+  rt::poll::end_wait(*descriptor_, w);
 }
 
 void pollable::wait_as_guest(way w) noexcept {
@@ -77,7 +78,9 @@ void pollable::wait_as_guest(way w) noexcept {
     sleeps = rt::poll::commit_wait(*descriptor_, w, &me);
   }
   rt::guest_leave();
-  if (sleeps) note.woken.sleep();
+  if (!sleeps) return;
+  note.woken.sleep();
+  rt::poll::end_wait(*descriptor_, w);
 }
 
 pollable::outcome pollable::wait(way w) noexcept {

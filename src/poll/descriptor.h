@@ -12,6 +12,7 @@
 //     closed? too late? wait -> nil      closer, clock (after saying so)
 //     park; wait -> waiter               any but ready -> nil, and takes the waiter
 //     (the commit fails: go on)
+//     ready -> nil: try again
 //
 // Law    type-stable: a descriptor's memory is one for ever. An event of its former life is
 //        dropped by its tag, or wakes somebody who then finds nothing and waits again.
@@ -35,6 +36,7 @@ struct alignas(64) descriptor {
 
   atomic<std::uintptr_t> word[2];  // by way
   atomic<std::uint32_t> tag;       // another one in each life
+  atomic<bool> odd;                // it has had more than data: its end, an error, urgent bytes
   int fd;                          // -1: not open
   descriptor* next;                // free list
 };
@@ -79,6 +81,13 @@ inline waiter* unblock(descriptor& d, way w, bool ready) noexcept {
     if (word_of(d, w).compare_exchange_strong(seen, then, seq_cst)) break;
   }
   return seen > descriptor::kWait ? reinterpret_cast<waiter*>(seen) : nullptr;
+}
+
+// After the wait, and before the operation is tried: an event that has ended the wait is used up,
+// and what comes from here on is another one.
+inline void end_wait(descriptor& d, way w) noexcept {
+  std::uintptr_t seen = descriptor::kReady;
+  word_of(d, w).compare_exchange_strong(seen, descriptor::kNil, seq_cst);
 }
 
 // Takes this waiter off, if it is still there: the runtime ends.

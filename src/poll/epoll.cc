@@ -1,8 +1,8 @@
 // The poller on Linux: one epoll, edge-triggered, and one eventfd to break a wait.
 //
 // Note   each file is registered once, for everything. Edge-triggered: an event comes when
-//        something happens, and readers read until the kernel says "would block", so that no
-//        state is left behind and no call is needed to re-arm.
+//        something happens, and readers read until the kernel says "would block" or, on TCP, gives
+//        less than they asked for, so that no state is left behind and no call is needed to re-arm.
 //        The eventfd is level-triggered: a look that meets a break meant for the blocking wait
 //        leaves it there.
 
@@ -49,7 +49,7 @@ descriptor* unpack(std::uint64_t data) noexcept {
 
 epoll_event everything(const descriptor* d) noexcept {
   epoll_event e{};
-  e.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  e.events = EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDHUP | EPOLLET;
   e.data.u64 = pack(d, d->tag.load(relaxed));
   return e;
 }
@@ -102,6 +102,7 @@ void complete(const epoll_event& e, completions& done) noexcept {
   descriptor& d = *unpack(e.data.u64);
   if ((d.tag.load(std::memory_order_acquire) & kTagMask) != (e.data.u64 & kTagMask)) return;
   constexpr std::uint32_t kBoth = EPOLLERR | EPOLLHUP;
+  if ((e.events & (EPOLLRDHUP | EPOLLPRI | kBoth)) != 0) d.odd.store(true, seq_cst);
   if ((e.events & (EPOLLIN | EPOLLRDHUP | EPOLLPRI | kBoth)) != 0)
     if (waiter* const w = unblock(d, way::in, true)) done.push(w);
   if ((e.events & (EPOLLOUT | kBoth)) != 0)
@@ -123,6 +124,7 @@ int open(int fd, descriptor** out) noexcept {
   if (error != 0) return error;
   if (d == nullptr) return ENOMEM;
   for (auto& word : d->word) word.store(descriptor::kNil, relaxed);
+  d->odd.store(false, relaxed);
   d->fd = fd;
   epoll_event e = everything(d);
   if (epoll_ctl(kernel.epoll.load(relaxed), EPOLL_CTL_ADD, fd, &e) == 0) {

@@ -46,6 +46,56 @@ TEST_P(NetTcp, Echo) {
   });
 }
 
+// A read that got less than it asked for is followed by one that does not try before it waits: the
+// end that came with the data must not be waited for.
+TEST_P(NetTcp, TheEndThatCameWithTheData) {
+  run([] {
+    for (int i = 0; i < 50; ++i) {
+      pair p = connected_pair();
+      if (i % 2 != 0) vole::go([&near = p.near] { near.write("abc"), near.close(); });
+      if (i % 2 == 0) p.near.write("abc"), p.near.close();
+      std::array<char, 64> room;
+      EXPECT_EQ(p.far.read(room), 3u);
+      EXPECT_EQ(p.far.read(room), 0u);
+      EXPECT_EQ(p.far.read(room), 0u);
+    }
+  });
+}
+
+// Likewise what lies behind urgent bytes, at which every read stops short.
+TEST_P(NetTcp, WhatLiesBehindUrgentBytes) {
+  run([] {
+    pair p = connected_pair();
+    std::array<char, 64> room;
+    p.near.write("first");
+    EXPECT_EQ(p.far.read(room), 5u);
+    const int fd = p.near.native_handle();
+    EXPECT_EQ(send(fd, "ab", 2, 0), 2);
+    EXPECT_EQ(send(fd, "!", 1, MSG_OOB), 1);
+    EXPECT_EQ(send(fd, "cd", 2, 0), 2);
+    std::string got;
+    while (got.size() < 4) got.append(room.data(), p.far.read(room));
+    EXPECT_EQ(got, "abcd");
+  });
+}
+
+TEST_P(NetTcp, ManyRoundTrips) {
+  run([] {
+    pair p = connected_pair();
+    auto echoing = vole::spawn([&p] { echo(std::move(p.far)); });
+    std::array<char, 64> room;
+    for (std::size_t i = 0; i < 2000; ++i) {
+      const std::string text(1 + i % 60, static_cast<char>('a' + i % 26));
+      p.near.write(text);
+      std::size_t got = 0;
+      while (got < text.size()) got += p.near.read(std::span(room).subspan(got));
+      ASSERT_EQ(std::string(room.data(), got), text);
+    }
+    p.near.close_write();
+    echoing.join();
+  });
+}
+
 TEST_P(NetTcp, AddressesAgree) {
   run([] {
     const pair p = connected_pair();

@@ -24,11 +24,13 @@ enum class fault {
   event_is_forgotten,     // the poller: an event without a waiter leaves nothing behind
   second_only_looks,      // the poller: an event that finds ready writes nothing
   takes_nobody,           // unblock in two steps
+  ends_after_the_call,    // the waiter: uses the event up when it has tried again
 };
 
 struct setting {
   fault f = fault::none;
   bool events = true, stale = false, closer = false, clock = false;
+  bool sure = false;  // that the call would block: the waiter does not try it first
   bool weak_word = false;
 };
 
@@ -51,9 +53,10 @@ struct waiting {
   bool over() { return closing.load(seq_cst) != 0 || late.load(seq_cst) != 0; }
 
   void wait() {
-    for (;;) {
+    for (bool sure = s.sure;; sure = false) {
       if (over()) return;
-      if (bytes.load(relaxed) != 0) return;  // the call: it would not block
+      if (!sure && bytes.load(relaxed) != 0) return;  // the call: it would not block
+      if (s.f == fault::ends_after_the_call) poll::end_wait(d, way::in);
       const bool early = s.f == fault::looks_before_it_says && over();
       if (!poll::start_wait(d, way::in)) continue;
       const bool looks = s.f != fault::looks_before_it_says && s.f != fault::never_looks;
@@ -71,6 +74,7 @@ struct waiting {
       return;
     }
     note.woken.sleep();
+    if (s.f != fault::ends_after_the_call) poll::end_wait(d, way::in);
   }
 
   void wake(waiter* w) {
@@ -103,7 +107,10 @@ struct waiting {
   }
 };
 
-TEST(PollModel, EventsReachTheWaiter) { model::holds<waiting>("one event", {}, setting{}); }
+TEST(PollModel, EventsReachTheWaiter) {
+  model::holds<waiting>("one event", {}, setting{});
+  model::holds<waiting>("one event, and no call before the wait", {}, setting{.sure = true});
+}
 TEST(PollModel, StaleEventsDoNotHarm) {
   model::holds<waiting>("a stale event, then one", {}, setting{.stale = true});
 }
@@ -136,6 +143,8 @@ TEST(PollModel, MutantsAreCaught) {
   model::catches<waiting>("a relaxed word", {},
                           setting{.events = false, .closer = true, .weak_word = true});
   model::catches<waiting>("close takes only who sleeps", {}, with(close, fault::takes_nobody));
+  model::catches<waiting>("the event is used up after the call", {},
+                          with({.stale = true}, fault::ends_after_the_call));
 }
 
 }  // namespace
