@@ -27,7 +27,7 @@ namespace vole::arch {
 namespace {
 
 thread_local constinit san_thread* current_thread = nullptr;
-constinit base::atomic<san_stack*> all_stacks{nullptr};
+[[maybe_unused]] constinit base::atomic<san_stack*> all_stacks{nullptr};  // TSan's fibers
 
 VOLE_BARE san_thread* here() noexcept {
   asm volatile("");
