@@ -30,6 +30,7 @@ class mutex {
       return;
     // A goroutine that waits here comes straight back into this loop: no frame in between.
     detail::mutex_attempt mine;
+    mine.was_held = (seen & flag::held) != 0;
     while (detail::mutex_lock_slow(state_, mine) == 0) {
     }
   }

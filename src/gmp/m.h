@@ -45,8 +45,10 @@ struct alignas(64) M {
   bool spinning = false;
   std::uint32_t contended = 0;    // locks met held since contended_since: sched/contention.h
   std::int64_t contended_since = 0;
+  atomic<std::int64_t> contended_at{0};  // ns; the last time; others read
   std::int64_t stole_at = 0;      // ns; 0: that has been judged
-  std::uint64_t stole_switches = 0;  // its P's count of switches then
+  const P* stole_p = nullptr;     // with which P, and its count of switches then
+  std::uint64_t stole_switches = 0;
   std::int64_t called_at = 0;     // ns; when it was last woken to search; 0: that has been judged
   rand_state random;
 
@@ -58,6 +60,7 @@ struct alignas(64) M {
   P* last_p = nullptr;            // [24]: the P we had, tried first
   P* next_p = nullptr;            // written by the waker before the wake
   note park;                      // where an idle M sleeps
+  bool on_trial = false;          // likewise: the wake-up will be judged (sched/contention.h)
   bool must_end = false;          // written before the wake: end the thread
   M* next = nullptr;              // idle list, birth list or free list; under the scheduler lock
   atomic<bool> alive{false};      // the record belongs to a thread, or to one being born

@@ -7,7 +7,8 @@
 namespace vole::rt {
 namespace {
 
-constexpr std::int64_t kWindow = 50 * 1000;      // ns
+constexpr std::int64_t kWindow = 100 * 1000;      // ns
+constexpr std::int64_t kJustNow = 400 * 1000;    // ns
 constexpr std::int64_t kWorthwhile = 20 * 1000;  // ns; a wake-up costs the waker 6 us
 constexpr std::int64_t kShortRun = 250;          // ns; its lines take as long to change cores
 constexpr std::uint32_t kVainMost = kInVain + 8;
@@ -17,10 +18,24 @@ void in_vain() noexcept {
   if (vain < kVainMost) sched.vain.store(vain + 1, relaxed);
 }
 
+// Somebody else who has a P, and has met others just now, too: it will see to our work. A loop on
+// the other P would not; nor would a plain thread be the rival that goes on without us.
+bool has_rival_locked(const M& m) noexcept {
+  const std::int64_t since = os::now_ns() - kJustNow;
+  const std::uint32_t n = sched.procs.load(relaxed);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const M* const other = sched.p_at(i)->m.load(seq_cst);
+    if (other != nullptr && other != &m && other->contended_at.load(relaxed) > since) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void note_contention(M& m) noexcept {
+  if (m.locked_g != nullptr) return;  // its M does not come to find_g0
   const std::int64_t now = os::now_ns();
+  m.contended_at.store(now, relaxed);
   if (now - m.contended_since > kWindow) {
     m.contended_since = now;
     m.contended = 0;
@@ -32,9 +47,7 @@ bool retire_g0(M& m) noexcept {
   if (m.contended < kTooMuch) return false;
   m.contended = 0;
   holding hold(sched.lock);
-  if (m.spinning || sched.stopping.load(relaxed) ||
-      sched.idle_p_count.load(relaxed) + 1 >= sched.procs.load(relaxed))
-    return false;
+  if (m.spinning || sched.stopping.load(relaxed) || !has_rival_locked(m)) return false;
   if (sched.vain.load(relaxed) < kInVain) sched.vain.store(kInVain, relaxed);
   in_vain();
   m.called_at = 0;
@@ -46,15 +59,17 @@ bool retire_g0(M& m) noexcept {
 
 void note_theft(M& m) noexcept {
   m.stole_at = os::now_ns();
+  m.stole_p = m.p;
   m.stole_switches = m.p->switches.get();
 }
 
 void judge_theft(M& m) noexcept {
   if (m.stole_at == 0) return;
   const std::int64_t took = os::now_ns() - m.stole_at;
+  m.stole_at = 0;
+  if (m.p != m.stole_p) return;
   const auto runs = static_cast<std::int64_t>(m.p->switches.get() - m.stole_switches);
   if (took < runs * kShortRun) in_vain();
-  m.stole_at = 0;
 }
 
 void judge_wake_up(M& m) noexcept {

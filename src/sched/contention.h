@@ -7,7 +7,7 @@
 // has been worth it. sysmon tries again, less and less often.
 //
 // Who    chan, sync: note_contention. g0: retire.
-// Law    the last thread that runs goroutines never retires.
+// Law    a thread retires only beside one that has a P and has met others just now, too.
 #pragma once
 
 #include "gmp/m.h"

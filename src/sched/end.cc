@@ -154,6 +154,7 @@ void sched_state::reset() noexcept {
   }
   last_poll.store(1, relaxed);
   poll_until.store(0, relaxed);
+  vain.store(0, relaxed);
   parking.spinning.store(0, relaxed);
   parking.need_spinning.store(0, relaxed);
   for (atomic<P*>& p : all) p.store(nullptr, relaxed);

@@ -44,6 +44,8 @@ void renew(M& m) noexcept {
   m.idle.store(false, seq_cst);
   m.polling.store(false, seq_cst);
   m.call.store(0, relaxed);
+  m.contended = 0;
+  m.stole_at = m.called_at = 0;
   m.alternate_stack = nullptr;
   m.san = {};
 }

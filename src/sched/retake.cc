@@ -20,14 +20,23 @@ void end_eviction(G& g, g_status to) noexcept {
 
 namespace vole::rt::retake {
 
-M* hide(P* p) noexcept {
+namespace {
+
+// The M whose P is p, with its retake lock held.
+M* lock_owner(P* p) noexcept {
   M* const m = p->m.load(seq_cst);
   if (m == nullptr) return nullptr;
   m->retake_lock.acquire_next_of_kind();  // order: Ps by number
-  if (m->p != p) {
-    m->retake_lock.release();
-    return nullptr;
-  }
+  if (m->p == p) return m;
+  m->retake_lock.release();
+  return nullptr;
+}
+
+}  // namespace
+
+M* hide(P* p) noexcept {
+  M* const m = lock_owner(p);
+  if (m == nullptr) return nullptr;
   m->hot.attention.store(1, seq_cst);
   m->hot.hide();
   return m;
@@ -54,19 +63,25 @@ constexpr std::int64_t kSliceWithoutP = 20 * 1000 * 1000;  // ns
 
 }  // namespace
 
+// It neither sets nor clears `attention` where the look succeeds: somebody whose look has failed
+// before may be counting on it, and the M may be between its store of in_rt and its test.
 bool expose(P* p) noexcept {
-  M* const m = hide(p);
+  M* const m = lock_owner(p);
   if (m == nullptr) return false;
+  m->hot.hide();
   os::membarrier();
-  const bool ours = m->hot.look();
-  if (ours) {
+  bool moved = false;
+  if (m->hot.look()) {
     runnable* const r = p->owed.load(relaxed);
-    if (r != nullptr && p->ring.push_owner(r)) p->owed.store(nullptr, relaxed);
-    m->hot.attention.store(0, seq_cst);
+    moved = r != nullptr && p->ring.push_owner(r);
+    if (moved) p->owed.store(nullptr, relaxed);
+  } else {
+    m->hot.attention.store(1, seq_cst);
   }
   m->hot.unhide(p);
   m->retake_lock.release();
-  return ours;
+  fence_seq_cst();  // S2
+  return moved;
 }
 
 bool evict(P* p, bool runs_on) noexcept {

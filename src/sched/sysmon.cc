@@ -30,7 +30,7 @@ constexpr std::int64_t kTimerSlack = 500 * kMicro;  // not worth a call: it look
 struct sighting {
   const runnable* owed;
   std::uint64_t switches;
-  int loot;  // for how many looks there has been something to steal
+  int loot;  // looks since a thief was last called, counted from when there was something to steal
 };
 
 struct office {
@@ -61,16 +61,19 @@ int looks_to_wait() noexcept {
 // Work lay there a look ago and lies there still, while a P is idle: pay.
 void pay_owed(P& p, sighting& last) noexcept {
   if (sched.idle_p_count.load(relaxed) == 0 || p.status.load(relaxed) != p_status::running) {
-    last = {};
+    last = {nullptr, 0, last.loot};
     return;
   }
-  const sighting now{p.owed.load(relaxed), p.switches.get(), has_loot(p) ? last.loot + 1 : 0};
+  const bool loot = has_loot(p);
+  // It goes on counting over looks that found nothing: a ring that is empty now and then is in use, too.
+  const int looks = loot || last.loot != 0 ? last.loot + 1 : 0;
+  const sighting now{p.owed.load(relaxed), p.switches.get(), looks};
   const bool stuck = now.owed != nullptr && now.owed == last.owed && now.switches == last.switches;
-  const bool due = (stuck && retake::expose(&p)) || now.loot >= looks_to_wait();
+  const bool due = (stuck && retake::expose(&p)) || (loot && looks >= looks_to_wait());
   last = now;
   if (!due) return;
   last = {};
-  submit();
+  submit_on_trial();
 }
 
 // A timer that is due and that nobody has fired: its P is busy. With an idle P beside, a thief
@@ -100,7 +103,7 @@ std::int64_t look_at_timers(std::int64_t now) noexcept {
 void pay_global() noexcept {
   const bool waits = sched.idle_p_count.load(relaxed) != 0 && sched.global.size_hint() != 0;
   desk.global_waits = waits ? desk.global_waits + 1 : 0;
-  if (desk.global_waits < looks_to_wait()) return;
+  if (desk.global_waits < (desk.network_came ? 2 : looks_to_wait())) return;
   desk.global_waits = 0;
   submit();
 }

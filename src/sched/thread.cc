@@ -79,7 +79,7 @@ void shelve_p_locked(P* p, bool spinning) noexcept {
   if (--sched.stop_wait == 0) sched.stopped.wake();
 }
 
-void start_m(P* p, bool spinning) noexcept {
+void start_m(P* p, bool spinning, bool on_trial) noexcept {
   sched.lock.acquire();
   ++sched.starts;
   M* m = sched.idle_ms.pop();
@@ -91,6 +91,7 @@ void start_m(P* p, bool spinning) noexcept {
     return midwife::tell_limit();
   }
   m->spinning = spinning;
+  m->on_trial = on_trial;
   m->next_p = p;
   if (sleeps) m->idle.store(false, relaxed);
   sched.lock.release();
@@ -105,7 +106,7 @@ bool awake(M& m) noexcept {
   P* const p = m.next_p;
   m.next_p = nullptr;
   acquire_p(m, p);
-  m.called_at = m.spinning ? os::now_ns() : 0;
+  m.called_at = m.on_trial ? os::now_ns() : 0;
   return true;
 }
 

@@ -23,16 +23,24 @@ bool spill(P& p, runnable* g) noexcept {
   const bool too_many = sched.global.size_hint() > kBacklog;
   sched.lock.release();
   p.overflows.add_owner();
-  if (M* const m = p.m.load(relaxed); too_many && m != nullptr) m->hot.attention.store(1, relaxed);
+  p.crowded = too_many;
   return true;
 }
 
-// Puts a newborn into runnext; the one it displaces goes to the ring.
-void put_next_owner(P& p, runnable* g) noexcept {
-  runnable* const displaced = p.runnext.exchange(g, seq_cst);  // S1
-  if (displaced == nullptr) return;
-  put_back_owner(p, displaced);
+// The running goroutine has made one more runnable, behind others.
+void after_put_back(M& m) noexcept {
   fence_seq_cst();  // S2: the ring's back is a release store; S3 must not be early
+  if (!m.p->crowded) return;
+  m.p->crowded = false;
+  if (m.curg != nullptr) m.hot.attention.store(1, relaxed);
+}
+
+// Puts a newborn into runnext; the one it displaces goes to the ring.
+void put_next_owner(M& m, runnable* g) noexcept {
+  runnable* const displaced = m.p->runnext.exchange(g, seq_cst);  // S1
+  if (displaced == nullptr) return;
+  put_back_owner(*m.p, displaced);
+  after_put_back(m);
 }
 
 }  // namespace
@@ -61,7 +69,7 @@ void ready(M* m, G* g) noexcept {
   p.owed.store(g, relaxed);
   if (displaced == nullptr) return;
   put_back_owner(p, displaced);
-  fence_seq_cst();  // S1 and S2
+  after_put_back(*m);
   submit_local();
 }
 
@@ -78,11 +86,11 @@ void put_new_owner(M& m, G* g) noexcept {
   // Nobody may rely on the order: debug builds sometimes queue behind instead [5].
   if (m.random.below(4) == 0) {
     put_back_owner(*m.p, g);
-    fence_seq_cst();  // S1 and S2 for a push that bypasses runnext
+    after_put_back(m);  // S1 and S2 for a push that bypasses runnext
     return submit_local();
   }
 #endif
-  put_next_owner(*m.p, g);
+  put_next_owner(m, g);
   submit_local();
 }
 

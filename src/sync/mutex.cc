@@ -42,6 +42,16 @@ void push_front(wait_list& l, waiter* w) noexcept {
   l.first = w;
 }
 
+// The mutex has been changed under our eyes, by somebody on another core.
+void met_somebody() noexcept {
+  if (M* const m = arch::this_m()) rt::note_contention(*m);
+}
+
+// It is ours, and was not when we came: whoever held it was running.
+void held_a_moment_ago(const mutex_attempt& mine) noexcept {
+  if (mine.was_held && !mine.queued) met_somebody();
+}
+
 // Takes it if it is free. If not, `otherwise` is added to the word: with the lock held, what says
 // that we are about to queue.
 bool take(waitable& s, const mutex_attempt& mine, std::uint64_t otherwise) noexcept {
@@ -52,6 +62,7 @@ bool take(waitable& s, const mutex_attempt& mine, std::uint64_t otherwise) noexc
     const std::uint64_t rest = mine.queued ? seen & ~kWoken : seen;
     if (s.word.compare_exchange_strong(seen, rest | (free ? kHeld : otherwise), acquire, relaxed))
       return free;
+    met_somebody();
   }
 }
 
@@ -98,6 +109,7 @@ bool unlock_alone(waitable& s) noexcept {
           "try_lock(); std::lock_guard sees to that");
     if ((seen & kStarving) != 0 || (seen & (kWaiting | kWoken)) == kWaiting) return false;
     if (s.word.compare_exchange_strong(seen, seen & ~kHeld, release, relaxed)) return true;
+    met_somebody();
   }
 }
 
@@ -123,12 +135,6 @@ void pass_on(void* object, waiter* abandoned) noexcept {
 void nothing_to_pass_on(const mutex_attempt& mine) noexcept {
   rt::G* const g = rt::this_goroutine();
   if (mine.queued && g != nullptr) g->wait.object = nullptr;
-}
-
-// Whoever held it was running, on another core.
-void held_a_moment_ago(const mutex_attempt& mine) noexcept {
-  M* const m = arch::this_m();
-  if (!mine.queued && m != nullptr) rt::note_contention(*m);
 }
 
 // Locked, and the mutex is ours. Gives up both.

@@ -154,6 +154,20 @@ struct taking_away {
     push_idle(was);
   }
 
+  // retake::expose. Attention is the takers' business: one of theirs may be on its way.
+  void expose(bool clears_attention) {
+    retake_lock.lock();
+    proc* const was = hot.hide();
+    if (was != nullptr) {
+      model::membarrier();
+      const bool ours = hot.look();
+      if (ours) use(was);
+      if (ours && clears_attention) hot.attention.store(0, relaxed);
+      hot.unhide(was);
+    }
+    retake_lock.unlock();
+  }
+
   void finish() {
     proc* const p = hot.p.load(relaxed);
     model::require(!answers || !asked.get(), "a failed look was not answered");
@@ -161,6 +175,18 @@ struct taking_away {
     model::require(p == nullptr || (idle.get() & bit(p)) == 0, "a P has two owners");
   }
 };
+
+struct exposing : taking_away {
+  explicit exposing(bool clears_attention) : taking_away(fault::none, 1, 1, 1) {
+    model::spawn("sysmon", [this, clears_attention] { expose(clears_attention); });
+  }
+};
+
+TEST(Retake, ExposeTakesItForAMoment) {
+  const model::options o{.preemptions = 4, .seconds = 5};
+  model::holds<exposing>("expose beside a taker", o, false);
+  model::catches<exposing>("expose: clears the attention", o, true);
+}
 
 TEST(Retake, OneUserPerP) {
   model::holds<taking_away>("retake: 1 round, 1 taker", {}, fault::none, 1, 1, 1);

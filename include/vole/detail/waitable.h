@@ -60,6 +60,7 @@ inline constexpr std::uint64_t starving = held << 2;  // hand over; newcomers qu
 struct mutex_attempt {
   std::int64_t since = 0;  // when it first queued
   bool queued = false;
+  bool was_held = false;   // when we came
 };
 
 // Not 0: it is ours. 0: we waited and were woken; call again. (Not a bool: what a parked goroutine
