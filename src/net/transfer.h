@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include <vole/blocking.h>
 #include <vole/errors.h>
 
 #include "net/calls.h"
@@ -57,7 +58,8 @@ std::int64_t until_done(pollable& p, way w, std::error_code& error, Call call,
   pollable::outcome o = p.state(w);
   if (sure && o == pollable::outcome::go_on) o = p.wait(w);
   for (; o == pollable::outcome::go_on; o = p.wait(w)) {
-    const calls::result r = call(p.fd());
+    // A file that cannot be watched may keep the thread: a slow disk, a terminal.
+    const calls::result r = p.watched() ? call(p.fd()) : blocking([&] { return call(p.fd()); });
     if (r.ok()) return r.value;
     if (r.error == EAGAIN && p.watched()) continue;
     error = system_error_code(r.error);

@@ -25,7 +25,7 @@ void begin_call() noexcept {
     m->call.store(next_call(*m) | (p->schedtick.load(relaxed) + 1), relaxed);
     if (p->owed.load(relaxed) != nullptr || p->runnext.load(relaxed) != nullptr ||
         p->ring.size() != 0)
-      sysmon::hurry();
+      sysmon::hurry(sysmon::kCallMost);
   }
   leave(m);
 }

@@ -22,6 +22,11 @@ namespace {
 
 constexpr std::size_t kStackRefill = 16;
 
+void warm_up(const stack& s) noexcept {
+  arch::san_fresh_stack(s.lo, s.bytes);
+  arch::make_first_frame(s.top());
+}
+
 void attach_from_depot(P& p, G* g) noexcept {
   int error = 0;
   if (g->stack.bytes != sched.settings.stack_bytes) {
@@ -30,6 +35,9 @@ void attach_from_depot(P& p, G* g) noexcept {
   } else {
     p.stacks = static_cast<std::uint32_t>(
         depot::take(g->stack.bytes, p.stack_cache, kStackRefill, &error));
+    // Here, where no lock is held: who parks attaches one to its successor before it lets go of the
+    // lock of what it waits for, and the first touch takes the kernel two microseconds.
+    for (std::uint32_t i = 0; i < p.stacks; ++i) warm_up(p.stack_cache[i]);
     if (attach_cached_stack(p, g)) return;
   }
   sentence s;

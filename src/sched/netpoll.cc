@@ -34,7 +34,7 @@ void inject_owner(M& m, const woken_list& list) noexcept {
   }
   if (list.count < 2) return;
   fence_seq_cst();  // S2
-  submit();
+  submit_local();
 }
 
 G* find_polled(M& m) noexcept {

@@ -17,11 +17,11 @@ namespace vole::rt::sysmon {
 namespace {
 
 constexpr std::int64_t kMicro = 1000, kMilli = 1000 * kMicro, kSecond = 1000 * kMilli;
-constexpr std::int64_t kShortest = 20 * kMicro;   // [26]
+constexpr std::int64_t kShortest = 20 * kMicro;   // [26]; while calls block
+constexpr std::int64_t kFirst = 200 * kMicro;     // after a rest: who blocks rings (hurry)
 constexpr std::int64_t kSuspicious = 200 * kMicro;
 constexpr std::int64_t kLongest = 1 * kMilli;     // while a P is busy [26]
 constexpr std::int64_t kLookAgain = 10 * kMilli;  // all Ps are idle, but not yet all threads
-constexpr std::int64_t kOweMost = 400 * kMicro;   // two looks lie within the millisecond of I1
 constexpr std::int64_t kNetworkPatience = 1 * kMilli;  // [28]
 constexpr int kPatience = 50;                     // looks without news before backing off
 constexpr std::int64_t kTimerSlack = 500 * kMicro;  // not worth a call: it looks soon
@@ -37,7 +37,7 @@ struct office {
   atomic<std::uint32_t> bell{0};     // futex word; rung to wake it
   atomic<bool> asleep{false};        // every P is idle, and it sleeps; set under L
   atomic<std::int64_t> until{0};     // when it will look by itself; 0: it looks right now
-  atomic<bool> slow{false};          // it looks less often than debts are paid
+  atomic<std::int64_t> pace{0};      // how long it sleeps between looks
   atomic<bool> closing{false};
   os::thread thread;
   sighting seen[kMaxProcs];
@@ -222,7 +222,7 @@ bool captives_hold_up(std::int64_t now) noexcept {
 
 void sysmon_main(void*) noexcept {
   os::sharpen_timeouts();
-  std::int64_t delay = kShortest;
+  std::int64_t delay = kFirst;
   int quiet = 0;
   for (;;) {
     const std::uint32_t rung = desk.bell.load(std::memory_order_acquire);  // pairs: ring
@@ -234,12 +234,12 @@ void sysmon_main(void*) noexcept {
     ask_for_threads(now);
     if (all_idle()) {
       sleep_while_idle(rung, now);
-      delay = kShortest;
+      delay = kFirst;
       quiet = 0;
       continue;
     }
     delay = next_delay(look(now), delay, quiet);
-    desk.slow.store(delay > kOweMost, relaxed);
+    desk.pace.store(delay, relaxed);
     trim_stacks(now);
     follow_cpu_count(now);
     if (poll_for_others(now, kNetworkPatience)) desk.network_came = true;
@@ -273,9 +273,9 @@ void wake_by(std::int64_t when) noexcept {
   if (when < desk.until.load(seq_cst) - kTimerSlack) ring();
 }
 
-void hurry() noexcept {
-  if (!desk.slow.load(relaxed)) return;
-  desk.slow.store(false, relaxed);
+void hurry(std::int64_t slower_than) noexcept {
+  if (desk.pace.load(relaxed) <= slower_than) return;
+  desk.pace.store(0, relaxed);
   ring();
 }
 

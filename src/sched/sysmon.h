@@ -16,7 +16,11 @@ namespace vole::rt::sysmon {
 int start() noexcept;           // 0 or errno
 void stop() noexcept;
 void wake_by(std::int64_t when) noexcept;  // a timer is due then, before all others
-void hurry() noexcept;          // a P went idle: debts may have to be paid
+// Rings, if it looks more seldom than that: a P went idle, and debts may have to be paid, of which
+// two looks must lie within the millisecond of I1; or a call may block.
+inline constexpr std::int64_t kOweMost = 400 * 1000;  // ns
+inline constexpr std::int64_t kCallMost = 100 * 1000;
+void hurry(std::int64_t slower_than) noexcept;
 void wake_locked() noexcept;    // a P left the all-idle state; under the scheduler lock
 
 }  // namespace vole::rt::sysmon

@@ -58,7 +58,7 @@ void put_idle_p_locked(P* p) noexcept {
   p->status.store(p_status::idle, relaxed);
   sched.idle_ps.push(p);
   sched.idle_mask.set(p->id);
-  if (sched.idle_p_count.fetch_add(1, seq_cst) == 0) sysmon::hurry();
+  if (sched.idle_p_count.fetch_add(1, seq_cst) == 0) sysmon::hurry(sysmon::kOweMost);
 }
 
 void drain_queue_locked(P* p) noexcept {

@@ -79,7 +79,7 @@ bool fire_due_timers(M& m, std::uint32_t p, std::int64_t now) noexcept {
   s.end_firing();
   if (n > 1) {  // more than we can run at once
     fence_seq_cst();
-    submit();
+    submit_local();
   }
   return n != 0;
 }
