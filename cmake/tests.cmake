@@ -108,13 +108,6 @@ endforeach()
 set_target_properties(api_preemptible_test PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
 vole_preemptible(api_preemptible_test)
 
-# It leaves no descriptor free, and UBSan needs two to look at an object's type.
-if(VOLE_SANITIZE MATCHES "undefined")
-  set_target_properties(api_net_files_test PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/tests/api/net_files_test.cc
-    PROPERTIES COMPILE_OPTIONS -fno-sanitize=vptr)  # after the target's
-endif()
-
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/crash/*_child.cc)
 foreach(source IN LISTS sources)
   get_filename_component(child ${source} NAME_WE)

@@ -71,7 +71,7 @@ class lock {
     lot::sleepers(&word_).fetch_sub(1, relaxed);
   }
 
-  static constexpr int kSpins = 200;  // some 3 us: a sleep costs more
+  static constexpr int kSpins = 40;
   static constexpr std::int64_t kLookAgain = 1000 * 1000;  // ns; on a kernel without membarrier
   atomic<std::uint32_t> word_{0};
 };

@@ -230,6 +230,9 @@ class no_descriptors_left {
 };
 
 TEST_P(NetFiles, AcceptSurvivesALackOfDescriptors) {
+#ifdef VOLE_SANITIZE_ADDRESS
+  GTEST_SKIP() << "UBSan needs two descriptors to look at an object's type, and finds none";
+#endif
   run([] {
     vole::net::listener l = vole::net::listen("tcp", "127.0.0.1:0");
     conn c = vole::net::dial("tcp", l.local_address().to_string());
