@@ -3,7 +3,7 @@
 // Whoever frees a lock must not touch it afterwards: its next holder may destroy it.
 // It looks here instead, by the lock's address.
 //
-// Note   locks share a count now and then: then a release wakes nobody, in vain.
+// Note   locks share a count now and then: then a release makes a call that wakes nobody.
 #pragma once
 
 #include <cstdint>

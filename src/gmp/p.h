@@ -46,7 +46,7 @@ struct alignas(64) P {
   alignas(64) atomic<runnable*> owed{nullptr};  // readied last, runs next: see sched/wake.h
   owner_count switches;
   atomic<std::uint32_t> schedtick{0};
-  bool crowded = false;                // the global queue has a backlog, and this P adds to it
+  bool crowded = false;                // the last spill added to a backlog in the global queue
 
   // ── caches ──
   std::uint32_t stacks = 0;            // cached stacks of the default size
