@@ -76,8 +76,6 @@ int protect_page(std::byte* page) noexcept;
 std::size_t mapping_budget() noexcept;
 // Gives the pages back; the range stays mapped and reads as zero. 0 or errno.
 int discard(std::byte* at, std::size_t bytes) noexcept;
-// Has the range's pages faulted in now, by one call. Best effort.
-void populate(std::byte* at, std::size_t bytes) noexcept;
 
 // ── signals ──
 // The calling thread gets its own alternate signal stack (64 KiB or more, with a guard page);

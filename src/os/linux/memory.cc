@@ -9,9 +9,6 @@
 #define PR_SET_VMA 0x53564d41
 #define PR_SET_VMA_ANON_NAME 0
 #endif
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 namespace vole::base {
 
@@ -49,10 +46,6 @@ int make_writable(std::byte* at, std::size_t bytes) noexcept {
 
 int discard(std::byte* at, std::size_t bytes) noexcept {
   return madvise(at, bytes, MADV_DONTNEED) == 0 ? 0 : errno;
-}
-
-void populate(std::byte* at, std::size_t bytes) noexcept {
-  madvise(at, bytes, MADV_POPULATE_WRITE);
 }
 
 }  // namespace vole::os
