@@ -71,3 +71,13 @@ target_link_libraries(budget_paths PRIVATE ${measured})
 target_compile_definitions(budget_paths PRIVATE NDEBUG "VOLE_TOOLCHAIN=\"${vole_toolchain}\"")
 target_compile_options(budget_paths PRIVATE -O2 -g0)
 vole_own_code(budget_paths)
+
+# A tail call is one in optimised code only: the doors' returns are counted there, too.
+if(measured STREQUAL "vole_optimised" AND NOT why_not)
+  vole_add_gtest(regress_door_returns_optimised regress
+    ${PROJECT_SOURCE_DIR}/tests/regress/door_returns_test.cc)
+  target_link_libraries(regress_door_returns_optimised PRIVATE vole_optimised)
+  target_include_directories(regress_door_returns_optimised PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(regress_door_returns_optimised PRIVATE NDEBUG)
+  target_compile_options(regress_door_returns_optimised PRIVATE -O2)
+endif()

@@ -121,7 +121,7 @@ struct sends {
   // for ever.
   void send(T v) const {
     outgoing<T> value(v);
-    if (!chan_send(mine(), value.cell())) throw_closed_send();
+    if (!passed(chan_send(mine(), value.cell()))) throw_closed_send();
     value.gone();
   }
   void send() const
@@ -190,7 +190,7 @@ struct receives {
   // nullopt: closed and drained.
   std::optional<T> recv() const {
     incoming<T> room;
-    if (!chan_recv(mine(), room.cell())) return std::nullopt;
+    if (!passed(chan_recv(mine(), room.cell()))) return std::nullopt;
     return room.take();
   }
   [[nodiscard]] received<T> try_recv() const {

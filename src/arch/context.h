@@ -57,7 +57,7 @@ vole_next vole_decide_yield(void* sp) noexcept;
 // frame above it ends the unwinding, so std::terminate sees the throwing stack.
 vole_next vole_goroutine_main();
 vole_next vole_goroutine_finish() noexcept;
-void vole_arrive(vole::rt::M* m) noexcept;
+void vole_refused(vole::rt::M* m, vole::rt::G* g) noexcept;  // its commit was false: make g ready
 void vole_leave_slow() noexcept;  // the attention word was set on leaving
 }
 

@@ -48,11 +48,18 @@ class lock {
   }
 
   void release() noexcept {
+    if (!release_quietly()) [[unlikely]] wake_sleeper();
+  }
+
+  // In two halves, for who would not make a call between: free already; false: wake_sleeper() is
+  // still to be called.
+  [[nodiscard]] bool release_quietly() noexcept {
     lock_order::releasing(Rank);
     word_.store(0, std::memory_order_release);  // pairs: acquire, wait
     compiler_barrier();                         // pairs: the membarrier of wait
-    if (lot::sleepers(&word_).load(relaxed) != 0) [[unlikely]] futex_wake(&word_, 1);
+    return lot::sleepers(&word_).load(relaxed) == 0;
   }
+  void wake_sleeper() noexcept { futex_wake(&word_, 1); }  // takes its address, no more
 
   bool held() const noexcept { return word_.load(relaxed) != 0; }
 

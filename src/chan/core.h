@@ -38,15 +38,20 @@ struct chan_waiters {
   waiter* last = nullptr;
 };
 
+// Two ways to the same step. `plain` makes no call on its way, so that its caller needs no frame:
+// plain values only, and nobody in the way who may have been served by another channel.
+enum class how : std::uint8_t { any, plain };
+
 class chan_core {
  public:
   using end_fn = void (*)(chan_core*) noexcept;
 
   chan_core(const chan_type& t, std::size_t cap, std::byte* ring, end_fn e = nullptr) noexcept
-      : type(t), capacity(cap), values(ring), end(e) {}
+      : plain(plain_size(t)), type(t), capacity(cap), values(ring), end(e) {}
 
   base::lock<lock_rank::object> lock;
   bool closed = false;               // under lock, as all below
+  const std::uint8_t plain;          // the size of a value that is copied without a call; or 0
   const chan_type type;
   const std::size_t capacity;
   std::byte* const values;           // the ring
@@ -58,44 +63,58 @@ class chan_core {
   // one place is no user's business: to size() and capacity() it is an unbuffered channel.
   const end_fn end;
 
+  template <how H>
   void move(void* to, void* from) const noexcept {
-    if (type.move != nullptr) return type.move(to, from);
-    // No call for what mostly travels: numbers and pointers.
-    if (type.size == 8) {
+    if (plain == 8) {
       std::memcpy(to, from, 8);
-    } else if (type.size == 4) {
+    } else if (plain == 4) {
       std::memcpy(to, from, 4);
+    } else if (H == how::plain || plain == 1) {
+      std::memcpy(to, from, 1);
+    } else if (type.move != nullptr) {
+      type.move(to, from);
     } else {
       std::memcpy(to, from, type.size);
     }
   }
 
+  template <how H>
   void push_value(void* from) noexcept {
     const std::size_t n = count.load(relaxed);
-    move(at(head + n), from);
+    move<H>(at(head + n), from);
     count.store(n + 1, relaxed);
   }
 
+  template <how H>
   void pop_value(void* to) noexcept {
     void* const from = at(head);
-    move(to, from);
-    if (type.leave != nullptr) type.leave(from);
+    move<H>(to, from);
+    if (H != how::plain && type.leave != nullptr) type.leave(from);
     head = head + 1 == capacity ? 0 : head + 1;
     count.store(count.load(relaxed) - 1, relaxed);
   }
 
   // The oldest value out, another in behind the youngest. The ring is full and stays so: size()
   // sees nothing else.
+  template <how H>
   void swap_value(void* to, void* from) noexcept {
     void* const place = at(head);
-    move(to, place);
-    if (type.leave != nullptr) type.leave(place);
-    move(place, from);
+    move<H>(to, place);
+    if (H != how::plain && type.leave != nullptr) type.leave(place);
+    move<H>(place, from);
     head = head + 1 == capacity ? 0 : head + 1;
   }
 
   void* at(std::size_t i) const noexcept {
     return values + (i < capacity ? i : i - capacity) * type.size;
+  }
+
+ private:
+  // Numbers, pointers and mere signals: what mostly travels.
+  static constexpr std::uint8_t plain_size(const chan_type& t) noexcept {
+    const bool is_bytes = t.move == nullptr && t.leave == nullptr;
+    return is_bytes && (t.size == 8 || t.size == 4 || t.size == 1) ? static_cast<std::uint8_t>(t.size)
+                                                                   : 0;
   }
 };
 
@@ -109,28 +128,43 @@ enum class step : std::uint8_t {
   wake,    // likewise, and *w must be woken after unlocking
   wait,    // nobody there, no room
   closed,
+  call,    // how::plain: nothing was done, it takes the other way
 };
 
+// The first who can be served, off its queue; nullptr: nobody.
+template <how H>
+inline waiter* pop_waiter(chan_waiters& q) noexcept {
+  return H == how::plain ? rt::wait_queue::pop_front(q) : rt::wait_queue::pop_claimed(q);
+}
+template <how H>
+inline bool takes_a_call(const chan_core& c, const chan_waiters& q) noexcept {
+  return H == how::plain && (c.plain == 0 || (q.first != nullptr && q.first->winner != nullptr));
+}
+
+template <how H = how::any>
 inline step send_locked(chan_core& c, void* value, waiter** w) noexcept {
   if (c.closed) return step::closed;
-  if ((*w = rt::wait_queue::pop_claimed(c.receivers)) != nullptr) {
-    c.move((*w)->slot, value);
+  if (takes_a_call<H>(c, c.receivers)) return step::call;
+  if ((*w = pop_waiter<H>(c.receivers)) != nullptr) {
+    c.move<H>((*w)->slot, value);
     return step::wake;
   }
   if (c.count.load(relaxed) == c.capacity) return step::wait;
-  c.push_value(value);
+  c.push_value<H>(value);
   return step::done;
 }
 
+template <how H = how::any>
 inline step recv_locked(chan_core& c, void* room, waiter** w) noexcept {
+  if (takes_a_call<H>(c, c.senders)) return step::call;
   if (c.count.load(relaxed) != 0) {
-    *w = rt::wait_queue::pop_claimed(c.senders);
-    *w != nullptr ? c.swap_value(room, (*w)->slot) : c.pop_value(room);
+    *w = pop_waiter<H>(c.senders);
+    *w != nullptr ? c.swap_value<H>(room, (*w)->slot) : c.pop_value<H>(room);
     return *w != nullptr ? step::wake : step::done;
   }
   if (c.closed) return step::closed;
-  if ((*w = rt::wait_queue::pop_claimed(c.senders)) == nullptr) return step::wait;
-  c.move(room, (*w)->slot);
+  if ((*w = pop_waiter<H>(c.senders)) == nullptr) return step::wait;
+  c.move<H>(room, (*w)->slot);
   return step::wake;
 }
 

@@ -1,4 +1,4 @@
-// Send, receive, close: each one enter, one lock, one step (chan/core.h).
+// Send and receive: each one enter, one lock, one step (chan/core.h).
 
 #include "chan/core.h"
 #include "os/os.h"
@@ -14,8 +14,9 @@ using rt::wait_reason;
 
 // The two directions of an operation, as the code below needs them.
 struct sending {
+  template <how H = how::any>
   static step try_locked(chan_core& c, void* value, waiter** w) noexcept {
-    return send_locked(c, value, w);
+    return send_locked<H>(c, value, w);
   }
   static chan_waiters& queue(chan_core& c) noexcept { return c.senders; }
   static constexpr auto unlink = &unlink_sender;
@@ -23,8 +24,9 @@ struct sending {
   static constexpr auto why_nil = wait_reason::chan_send_nil;
 };
 struct receiving {
+  template <how H = how::any>
   static step try_locked(chan_core& c, void* room, waiter** w) noexcept {
-    return recv_locked(c, room, w);
+    return recv_locked<H>(c, room, w);
   }
   static chan_waiters& queue(chan_core& c) noexcept { return c.receivers; }
   static constexpr auto unlink = &unlink_receiver;
@@ -40,10 +42,10 @@ bool unlock_after_switch(rt::G*, void* channel) noexcept {
 }
 
 template <class Direction>
-[[gnu::noinline]] bool wait_for_ever() noexcept {
+std::uintptr_t wait_for_ever() noexcept {
   if (!rt::on_goroutine()) os::park_forever();
   rt::enter();
-  return (rt::park(&never, nullptr, Direction::why_nil) & 1) != 0;
+  return rt::park(&never, nullptr, Direction::why_nil);
 }
 
 step step_of(std::uintptr_t value) noexcept {
@@ -99,34 +101,105 @@ template <class Direction>
   return s;
 }
 
+// ── on a goroutine, and no frame of ours ──
+// What is the rule makes no call but the last one, so nothing is saved and loaded for it, and
+// nothing is returned through after the switch. The exceptions go on in functions of their own.
+
+enum class patience { none, endless };
+
+// What all of them return: what chan_send returns, or (patience::none) kNobody.
+constexpr std::uintptr_t kClosed = 0, kPassed = 1, kNobody = 2;
+
+std::uintptr_t result_of(step s) noexcept {
+  if (s == step::wait) return kNobody;
+  return s == step::closed ? kClosed : kPassed;
+}
+
+// Inside, the lock is held, and there is nobody to serve.
 template <class Direction>
-inline bool operate(chan_core* c, void* slot) noexcept {
-  if (c == nullptr) return wait_for_ever<Direction>();
-  if (!rt::on_goroutine()) return as_guest<Direction>(*c, slot, kNever) != step::closed;
-  M* const m = rt::enter();
-  const step s = attempt<Direction>(m, *c, slot);
-  if (s != step::wait) return s != step::closed;
-  waiter* const self = rt::self(m, c, Direction::unlink);
+[[gnu::always_inline]] inline std::uintptr_t wait_inside(M* m, chan_core& c, void* slot) noexcept {
+  waiter* const self = rt::self(m, &c, Direction::unlink);
   self->slot = slot;
-  rt::wait_queue::push_back(Direction::queue(*c), self);
-  return (rt::park(&unlock_after_switch, c, Direction::why) & 1) != 0;
+  rt::wait_queue::push_back(Direction::queue(c), self);
+  return rt::park(&unlock_after_switch, &c, Direction::why);
+}
+
+// Inside, the lock is held.
+template <class Direction, patience Waits>
+[[gnu::noinline]] std::uintptr_t operate_locked(M* m, chan_core& c, void* slot) noexcept {
+  waiter* other = nullptr;
+  const step s = Direction::try_locked(c, slot, &other);
+  if (Waits == patience::endless && s == step::wait) return wait_inside<Direction>(m, c, slot);
+  c.lock.release();
+  if (s == step::wake) rt::wake(m, other, told(other, true));
+  rt::leave(m);
+  return result_of(s);
+}
+
+template <class Direction, patience Waits>
+[[gnu::noinline]] std::uintptr_t operate_contended(M* m, chan_core& c, void* slot) noexcept {
+  acquire_contended(m, c);
+  return operate_locked<Direction, Waits>(m, c, slot);
+}
+
+template <class Direction, patience Waits>
+[[gnu::noinline]] std::uintptr_t operate_without_p(chan_core& c, void* slot) noexcept {
+  M* const m = rt::reenter();
+  c.lock.acquire();
+  return operate_locked<Direction, Waits>(m, c, slot);
+}
+
+// Nil, or on a plain thread.
+template <class Direction, patience Waits>
+[[gnu::noinline]] std::uintptr_t operate_elsewhere(chan_core* c, void* slot) noexcept {
+  constexpr bool waits = Waits == patience::endless;
+  if (c == nullptr) return waits ? wait_for_ever<Direction>() : kNobody;
+  return result_of(as_guest<Direction>(*c, slot, waits ? kNever : 0));
+}
+
+// `c`: its lock is free, and somebody sleeps on it; or null. `other`: is still to be woken; or null.
+[[gnu::noinline]] std::uintptr_t wake_and_leave(M* m, chan_core* c, waiter* other,
+                                                std::uintptr_t result) noexcept {
+  if (c != nullptr) c->lock.wake_sleeper();
+  if (other != nullptr) rt::wake(m, other, told(other, true));
+  rt::leave(m);
+  return result;
+}
+
+[[gnu::noinline]] std::uintptr_t attend_and_return(std::uintptr_t result) noexcept {
+  rt::attend();
+  return result;
+}
+
+template <class Direction, patience Waits = patience::endless>
+inline std::uintptr_t operate(chan_core* c, void* slot) noexcept {
+  M* const m = arch::this_m();
+  if (c == nullptr || m == nullptr) [[unlikely]]
+    return operate_elsewhere<Direction, Waits>(c, slot);
+  if (!rt::try_enter(m)) [[unlikely]] return operate_without_p<Direction, Waits>(*c, slot);
+  if (!c->lock.try_acquire()) [[unlikely]] return operate_contended<Direction, Waits>(m, *c, slot);
+  waiter* other = nullptr;
+  const step s = Direction::template try_locked<how::plain>(*c, slot, &other);
+  if (Waits == patience::endless && s == step::wait) return wait_inside<Direction>(m, *c, slot);
+  if (s > step::wait) [[unlikely]] return operate_locked<Direction, Waits>(m, *c, slot);
+  const std::uintptr_t result = s == step::wait ? kNobody : kPassed;
+  if (!c->lock.release_quietly()) [[unlikely]] return wake_and_leave(m, c, other, result);
+  if (s == step::wake && !rt::try_wake_next(m, other, told(other, true))) [[unlikely]]
+    return wake_and_leave(m, nullptr, other, result);
+  if (!rt::try_leave(m)) [[unlikely]] return attend_and_return(result);
+  return result;
 }
 
 // One attempt, on any thread.
 template <class Direction>
-inline step try_step(chan_core& c, void* slot) noexcept {
-  if (!rt::on_goroutine()) return as_guest<Direction>(c, slot, 0);
-  M* const m = rt::enter();
-  const step s = attempt<Direction>(m, c, slot);
-  if (s == step::wait) {
-    c.lock.release();
-    rt::leave(m);
-  }
-  return s;
+inline chan_status try_once(chan_core* c, void* slot) noexcept {
+  const std::uintptr_t result = operate<Direction, patience::none>(c, slot);
+  if (result == kNobody) return chan_status::would_block;
+  return passed(result) ? chan_status::ok : chan_status::closed;
 }
 
-chan_status status_of(step s, chan_status if_wait) noexcept {
-  if (s == step::wait) return if_wait;
+chan_status status_of(step s) noexcept {
+  if (s == step::wait) return chan_status::timeout;
   return s == step::closed ? chan_status::closed : chan_status::ok;
 }
 
@@ -140,15 +213,17 @@ chan_status nil_until(std::int64_t when) noexcept {
 template <class Direction>
 chan_status operate_until(chan_core* c, void* slot, std::int64_t when) noexcept {
   if (when == kNever) {
-    return operate<Direction>(c, slot) ? chan_status::ok : chan_status::closed;
+    return passed(operate<Direction>(c, slot)) ? chan_status::ok : chan_status::closed;
   }
   if (c == nullptr) return nil_until<Direction>(when);
-  if (when <= os::now_ns()) return status_of(try_step<Direction>(*c, slot), chan_status::timeout);
-  if (!rt::on_goroutine())
-    return status_of(as_guest<Direction>(*c, slot, when), chan_status::timeout);
+  if (when <= os::now_ns()) {
+    const chan_status s = try_once<Direction>(c, slot);
+    return s == chan_status::would_block ? chan_status::timeout : s;
+  }
+  if (!rt::on_goroutine()) return status_of(as_guest<Direction>(*c, slot, when));
   M* m = rt::enter();
   const step s = attempt<Direction>(m, *c, slot);
-  if (s != step::wait) return status_of(s, chan_status::timeout);
+  if (s != step::wait) return status_of(s);
   rt::timeout clock;
   waiter* const self = rt::self(m, c, Direction::unlink);
   self->slot = slot;
@@ -160,31 +235,10 @@ chan_status operate_until(chan_core* c, void* slot, std::int64_t when) noexcept 
     rt::disarm(clock);
     rt::leave(m);
   }
-  return status_of(step_of(value), chan_status::timeout);
-}
-
-// Everybody who waits, off both queues. The losers of selects are passed over.
-chan_waiters drain_locked(chan_core& c) noexcept {
-  chan_waiters all;
-  while (waiter* const w = rt::wait_queue::pop_claimed(c.receivers)) rt::wait_queue::push_back(all, w);
-  while (waiter* const w = rt::wait_queue::pop_claimed(c.senders)) rt::wait_queue::push_back(all, w);
-  return all;
+  return status_of(step_of(value));
 }
 
 }  // namespace
-
-bool chan_close_inside(chan_core& c, M* m) noexcept {
-  c.lock.acquire();
-  if (c.closed) {
-    c.lock.release();
-    return false;
-  }
-  c.closed = true;
-  chan_waiters all = drain_locked(c);
-  c.lock.release();
-  while (waiter* const w = rt::wait_queue::pop_front(all)) rt::wake(m, w, told(w, false));
-  return true;
-}
 
 step chan_try_send_inside(chan_core& c, M* m, void* value) noexcept {
   c.lock.acquire();
@@ -196,34 +250,19 @@ step chan_try_send_inside(chan_core& c, M* m, void* value) noexcept {
   return step::done;
 }
 
-bool chan_send(chan_core* c, void* value) noexcept { return operate<sending>(c, value); }
-bool chan_recv(chan_core* c, void* room) noexcept { return operate<receiving>(c, room); }
+std::uintptr_t chan_send(chan_core* c, void* value) noexcept { return operate<sending>(c, value); }
+std::uintptr_t chan_recv(chan_core* c, void* room) noexcept { return operate<receiving>(c, room); }
 chan_status chan_try_send(chan_core* c, void* value) noexcept {
-  if (c == nullptr) return chan_status::would_block;
-  return status_of(try_step<sending>(*c, value), chan_status::would_block);
+  return try_once<sending>(c, value);
 }
 chan_status chan_try_recv(chan_core* c, void* room) noexcept {
-  if (c == nullptr) return chan_status::would_block;
-  return status_of(try_step<receiving>(*c, room), chan_status::would_block);
+  return try_once<receiving>(c, room);
 }
 chan_status chan_send_until(chan_core* c, void* value, std::int64_t when) noexcept {
   return operate_until<sending>(c, value, when);
 }
 chan_status chan_recv_until(chan_core* c, void* room, std::int64_t when) noexcept {
   return operate_until<receiving>(c, room, when);
-}
-
-bool chan_close(chan_core* c) noexcept {
-  if (!rt::on_goroutine()) {
-    rt::guest_enter();
-    const bool closed = chan_close_inside(*c, nullptr);
-    rt::guest_leave();
-    return closed;
-  }
-  M* const m = rt::enter();
-  const bool closed = chan_close_inside(*c, m);
-  rt::leave(m);
-  return closed;
 }
 
 }  // namespace detail

@@ -36,18 +36,19 @@ struct alignas(64) G : runnable {
   bool started : 1 = false;     // has a stack and a saved context
   bool exiting : 1 = false;     // exit_goroutine() is unwinding it
   bool at_entry : 1 = false;    // in a checkpoint that the compiler put there
+  bool has_exceptions : 1 = false;  // departed while it handled one: `exceptions` is not empty
   std::uint32_t lock_depth = 0;   // nested lock_os_thread
   void* sp = nullptr;           // the saved context, when not running
   std::uintptr_t wake_value = 0;  // what park() returns; written by the waker
+  M* locked_m = nullptr;        // lock_os_thread: the only M that may run it
+  atomic<std::int64_t> waiting_since{0};  // coarse clock, ns
   rt::stack stack;              // before the first run: its size only
-  arch::exception_globals exceptions;
 
   // ── wait ──
   waiter wait;                  // under the object's lock
 
   // ── life ── written at birth, read by dumps
-  M* locked_m = nullptr;        // lock_os_thread: the only M that may run it
-  atomic<std::int64_t> waiting_since{0};  // coarse clock, ns
+  arch::exception_globals exceptions;
   std::uint64_t id = 0;
   std::uint64_t parent = 0;
   void* created_at = nullptr;   // return address in the code that said go()

@@ -91,6 +91,8 @@ static_assert(offsetof(M, hot) + offsetof(hot_words<P>, attention) == VOLE_M_ATT
 static_assert(offsetof(M, curg) == VOLE_M_CURG);
 static_assert(offsetof(M, commit) == VOLE_M_COMMIT);
 static_assert(offsetof(M, g0_sp) == VOLE_M_G0_SP);
+static_assert(offsetof(M, commit_arg) == VOLE_M_COMMIT_ARG);
+static_assert(offsetof(M, commit_g) == VOLE_M_COMMIT_G);
 #pragma GCC diagnostic pop
 
 }  // namespace vole::rt

@@ -74,7 +74,11 @@ void remove(List& l, waiter* w) noexcept {
 template <class List>
 waiter* pop_front(List& l) noexcept {
   waiter* const w = l.first;
-  if (w != nullptr) remove(l, w);
+  if (w == nullptr) return nullptr;
+  l.first = w->next;
+  (w->next != nullptr ? w->next->prev : l.last) = nullptr;
+  w->next = nullptr;
+  w->object = nullptr;
   return w;
 }
 

@@ -19,16 +19,24 @@ M* reenter() noexcept;       // the P is away: get one, or queue until one is th
 void regain() noexcept;      // the P is away: take an idle one, or go on without; user context
 void attend() noexcept;      // somebody wants our attention; user context
 
+// m: this thread's, on a goroutine. False: the P is away; reenter() gets one.
+inline bool try_enter(M* m) noexcept {
+  if (m->hot.in_rt.load(relaxed) != 0) [[unlikely]] entered_twice();
+  return m->hot.enter() != nullptr;
+}
+
 // On a goroutine only.
 inline M* enter() noexcept {
   M* const m = arch::this_m();
-  if (m->hot.in_rt.load(relaxed) != 0) [[unlikely]] entered_twice();
-  if (m->hot.enter() == nullptr) [[unlikely]] return reenter();
+  if (!try_enter(m)) [[unlikely]] return reenter();
   return m;
 }
 
+// False: we are out, and attend() is still to be called.
+inline bool try_leave(M* m) noexcept { return !m->hot.leave(); }
+
 inline void leave(M* m) noexcept {
-  if (m->hot.leave()) [[unlikely]] attend();
+  if (!try_leave(m)) [[unlikely]] attend();
 }
 
 // False: there is no runtime; the caller is inside all the same, and none will end under it.

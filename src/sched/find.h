@@ -31,16 +31,20 @@ inline runnable* take_owed_owner(P& p) noexcept {
 
 // What is owed, then runnext, then the ring. In the header: the quick pick of every switch is this.
 // The first two inherit the slice: no tick.
-inline G* find_local(P& p) noexcept {
-  if (runnable* const r = take_owed_owner(p)) return static_cast<G*>(r);
+inline runnable* take_next_owner(P& p) noexcept {
   if (runnable* next = p.runnext.load(relaxed)) {
     // Only thieves compete for it.
     if (p.runnext.compare_exchange_strong(next, nullptr, std::memory_order_acq_rel, relaxed))
-      return static_cast<G*>(next);
+      return next;
   }
   runnable* const r = p.ring.pop_owner();
   if (r != nullptr) bump_tick(p);
-  return static_cast<G*>(r);
+  return r;
+}
+
+inline G* find_local(P& p) noexcept {
+  runnable* const r = take_owed_owner(p);
+  return static_cast<G*>(r != nullptr ? r : take_next_owner(p));
 }
 
 }  // namespace vole::rt

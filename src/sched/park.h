@@ -22,6 +22,7 @@
 
 #include "arch/context.h"
 #include "gmp/m.h"
+#include "gmp/p.h"
 #include "gmp/wait_reason.h"
 #include "gmp/waiter.h"
 #include "sched/enter.h"
@@ -75,6 +76,17 @@ inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept)
   w->unlink = unlink;
   w->winner = nullptr;
   return w;
+}
+
+// wake() where it comes to three stores: a goroutine, and nobody is owed yet. False: call wake().
+[[gnu::always_inline]] inline bool try_wake_next(M* m, waiter* w, std::uintptr_t value) noexcept {
+  G* const g = w->g;
+  P& p = *m->p;
+  if (g == nullptr || p.owed.load(relaxed) != nullptr) return false;
+  g->wake_value = value;
+  set_status(*g, g_status::waiting, g_status::runnable);
+  p.owed.store(g, relaxed);
+  return true;
 }
 
 // Makes a parked goroutine runnable, or wakes a plain thread. The waiter is off its queue, and

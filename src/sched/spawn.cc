@@ -121,7 +121,7 @@ void reset(G* g) noexcept {
   g->started = false;
   g->exiting = false;
   g->stack = {};
-  g->exceptions = {};
+  g->has_exceptions = false;
   g->why.store(wait_reason::none, relaxed);
   g->wake_value = 0;
   g->locked_m = nullptr;

@@ -16,9 +16,14 @@ namespace {
 // either side; a G's copy is empty unless it departed with something.
 inline void swap_exceptions(M& m, G* from, G* to) noexcept {
   arch::exception_globals& live = *m.exceptions;
-  if (live.empty() && (to == nullptr || to->exceptions.empty())) [[likely]] return;
-  if (from != nullptr) from->exceptions = live;
-  live = to != nullptr ? std::exchange(to->exceptions, {}) : arch::exception_globals{};
+  const bool brings = to != nullptr && to->has_exceptions;
+  if (live.empty() && !brings) [[likely]] return;
+  if (from != nullptr && !live.empty()) {
+    from->exceptions = live;
+    from->has_exceptions = true;
+  }
+  live = brings ? to->exceptions : arch::exception_globals{};
+  if (brings) to->has_exceptions = false;
 }
 
 // A yield may return at once unless g0 has something to do: a G that was picked but cannot run
@@ -27,6 +32,76 @@ bool nothing_else_to_do(M& m) noexcept {
   return m.picked == nullptr && m.hot.attention.load(relaxed) == 0 &&
          sched.global.size_hint() == 0 && m.p->ring.size() == 0 &&
          m.p->runnext.load(relaxed) == nullptr && m.p->owed.load(relaxed) == nullptr;
+}
+
+// switch_to and quick_pick, in the frame of the door's decision: that is every switch.
+[[gnu::always_inline]] inline void* aim_plainly(M& m, G* g) noexcept {
+  m.curg = g;
+  set_status(*g, g_status::runnable, g_status::running);
+  m.p->switches.add_owner();
+  arch::san_aim(m.san, g->stack.lo);
+  return g->sp;
+}
+
+[[gnu::always_inline]] inline void* aim_at(M& m, G* g) noexcept {
+  swap_exceptions(m, m.curg, g);
+  return aim_plainly(m, g);
+}
+
+[[gnu::noinline]] void* aim_at_g0(M& m) noexcept {
+  swap_exceptions(m, m.curg, nullptr);
+  m.curg = nullptr;
+  arch::san_aim(m.san, nullptr);
+  return m.g0_sp;
+}
+
+// The fair tick [9]: g0 looks at the global queue and at the timers.
+bool others_are_due(const P& p) noexcept {
+  return (p.schedtick.load(relaxed) + 1) % kFairTick == 0 && p.owed.load(relaxed) == nullptr &&
+         p.runnext.load(relaxed) == nullptr &&
+         (sched.global.size_hint() != 0 || first_timer(p.id) != kNoTimer);
+}
+
+// Picked, but it has no stack yet or runs on another thread only: can it run right here?
+[[gnu::noinline]] G* settle(M& m, G* g, const stack* spare) noexcept {
+  if (g->locked_m == nullptr) {
+    if (g->started || (spare != nullptr && spare->bytes == g->stack.bytes)) return g;
+    if (attach_cached_stack(*m.p, g)) return g;
+  }
+  m.picked = g;
+  return nullptr;
+}
+
+[[gnu::always_inline]] inline G* pick(M& m, const stack* spare) noexcept {
+  P* const p = m.p;
+  if (p == nullptr || m.locked_g != nullptr || m.hot.attention.load(relaxed) != 0) return nullptr;
+  runnable* r = take_owed_owner(*p);
+  if (r == nullptr) {
+    if (others_are_due(*p)) return nullptr;
+    r = take_next_owner(*p);
+    if (r == nullptr) return nullptr;
+  }
+  G* const g = static_cast<G*>(r);
+  if (g->started && g->locked_m == nullptr) [[likely]] return g;
+  return settle(m, g, spare);
+}
+
+// What most switches come to, without a call: the goroutine that was readied last runs here, and
+// nobody handles an exception. nullptr: pick() knows more.
+[[gnu::always_inline]] inline G* take_owed_plainly(M& m) noexcept {
+  P* const p = m.p;
+  if (p == nullptr || m.locked_g != nullptr || m.hot.attention.load(relaxed) != 0) return nullptr;
+  G* const g = static_cast<G*>(p->owed.load(relaxed));
+  if (g == nullptr || !g->started || g->locked_m != nullptr || g->has_exceptions ||
+      !m.exceptions->empty())
+    return nullptr;
+  p->owed.store(nullptr, relaxed);
+  return g;
+}
+
+[[gnu::noinline]] vole_next depart(M& m) noexcept {
+  G* const next = pick(m, nullptr);
+  return {next != nullptr ? aim_at(m, next) : aim_at_g0(m), &m};
 }
 
 bool yielded_to_ring(G* g, void* p) noexcept {
@@ -44,21 +119,8 @@ bool yielded_to_global(G* g, void*) noexcept {
 
 }  // namespace
 
-void* switch_to(M& m, G* g) noexcept {
-  swap_exceptions(m, m.curg, g);
-  m.curg = g;
-  set_status(*g, g_status::runnable, g_status::running);
-  m.p->switches.add_owner();
-  arch::san_aim(m.san, g->stack.lo);
-  return g->sp;
-}
-
-void* switch_to_g0(M& m) noexcept {
-  swap_exceptions(m, m.curg, nullptr);
-  m.curg = nullptr;
-  arch::san_aim(m.san, nullptr);
-  return m.g0_sp;
-}
+void* switch_to(M& m, G* g) noexcept { return aim_at(m, g); }
+void* switch_to_g0(M& m) noexcept { return aim_at_g0(m); }
 
 void attach_stack(G* g, const stack& s) noexcept {
   g->stack = s;
@@ -73,22 +135,7 @@ bool attach_cached_stack(P& p, G* g) noexcept {
   return true;
 }
 
-G* quick_pick(M& m, const stack* spare) noexcept {
-  P* const p = m.p;
-  if (p == nullptr || m.locked_g != nullptr || m.hot.attention.load(relaxed) != 0) return nullptr;
-  if ((p->schedtick.load(relaxed) + 1) % kFairTick == 0 && p->owed.load(relaxed) == nullptr &&
-      p->runnext.load(relaxed) == nullptr &&
-      (sched.global.size_hint() != 0 || first_timer(p->id) != kNoTimer))
-    return nullptr;
-  G* const g = find_local(*p);
-  if (g == nullptr) return nullptr;
-  if (g->locked_m == nullptr) {
-    if (g->started || (spare != nullptr && spare->bytes == g->stack.bytes)) return g;
-    if (attach_cached_stack(*p, g)) return g;
-  }
-  m.picked = g;
-  return nullptr;
-}
+G* quick_pick(M& m, const stack* spare) noexcept { return pick(m, spare); }
 
 }  // namespace vole::rt
 
@@ -104,29 +151,24 @@ extern "C" vole_next vole_decide_park(commit_fn commit, void* arg, std::uint32_t
   g->waiting_since.store(sched.coarse_now.load(relaxed), relaxed);
   if (m.p != nullptr) set_status(*g, g_status::running, g_status::waiting);
   leave_behind(m, commit, arg, g);
-  G* const next = quick_pick(m);
-  return {next != nullptr ? switch_to(m, next) : switch_to_g0(m), &m};
+  if (G* const next = take_owed_plainly(m)) [[likely]] return {aim_plainly(m, next), &m};
+  return depart(m);
 }
 
 extern "C" vole_next vole_decide_yield(void* sp) noexcept {
   M& m = *enter();
   G* const g = m.curg;
   g->sp = sp;
-  if (G* const next = quick_pick(m)) {
+  if (G* const next = pick(m, nullptr)) {
     leave_behind(m, &yielded_to_ring, m.p, g);
-    return {switch_to(m, next), &m};
+    return {aim_at(m, next), &m};
   }
   if (nothing_else_to_do(m)) {
     arch::san_aim(m.san, g->stack.lo);
     return {sp, &m};
   }
   leave_behind(m, &yielded_to_global, nullptr, g);
-  return {switch_to_g0(m), &m};
+  return {aim_at_g0(m), &m};
 }
 
-extern "C" void vole_arrive(M* m) noexcept {
-  const commit_fn commit = m->commit;
-  G* const g = m->commit_g;
-  m->commit = nullptr;
-  if (!commit(g, m->commit_arg)) ready(m, g);
-}
+extern "C" void vole_refused(M* m, G* g) noexcept { ready(m, g); }

@@ -1,7 +1,7 @@
 // The decisions behind the doors (arch/context.h).
 //
 // Who    vole_decide_*: on the stack of the goroutine that departs, inside the
-//        runtime. vole_arrive: on the stack that was switched to.
+//        runtime. vole_refused: on the stack that was switched to.
 // Law    the quick pick looks at runnext and the own ring, nothing else: no lock,
 //        no timer, no poll. The departing goroutine may hold a channel's lock until
 //        its commit, and anything more could need that very lock. Everything else

@@ -1,4 +1,4 @@
-// Channels as they are shipped (src/chan/core.cc, send_recv.cc) on the checker: plain
+// Channels as they are shipped (src/chan/core.cc, send_recv.cc, close.cc) on the checker: plain
 // threads send, receive, give up and close.
 //
 // Law    a send that was told ok arrives once, any other never; in order from one
@@ -6,6 +6,7 @@
 //        Values are handed over without a race. Whoever is woken may destroy the channel.
 // Note   the goroutine's half differs from a plain thread's in how it sleeps: the lock
 //        is released by the commit. That is select_model.cc's subject.
+#include "chan/close.cc"
 #include "chan/core.cc"
 #include "chan/send_recv.cc"
 
@@ -88,7 +89,7 @@ step faulty(chan_core& c, void* slot, std::int64_t when) noexcept {
 template <fault F, class Direction>
 chan_status perform(chan_core& c, void* slot, std::int64_t when) {
   if (F == fault::none) return operate_until<Direction>(&c, slot, when);
-  return status_of(faulty<F, Direction>(c, slot, when), chan_status::timeout);
+  return status_of(faulty<F, Direction>(c, slot, when));
 }
 
 template <fault F>
@@ -161,7 +162,7 @@ struct traffic {
   void finish() {
     while (c.count.load(relaxed) != 0) {
       value v(0);
-      c.pop_value(&v);
+      c.pop_value<how::any>(&v);
       ++came[v.get() - 1];
     }
     for (int i = 0; i < 8; ++i) {
@@ -197,6 +198,37 @@ struct destroying {
   }
 };
 
+// Goroutines, and values that are copied without a call: the way that needs no frame (how::plain).
+struct plain_traffic {
+  static constexpr chan_type kPlain{sizeof(int), alignof(int), nullptr, nullptr, nullptr};
+  int ring[2] = {};
+  chan_core c;
+  int each;
+  int sent = 0, came = 0;
+  std::optional<rt::goroutine> sender, receiver;
+
+  plain_traffic(std::size_t capacity, int values, bool closes)
+      : c(kPlain, capacity, reinterpret_cast<std::byte*>(ring)), each(values) {
+    sender.emplace("send", 2, [this] { send(); });
+    receiver.emplace("recv", 2, [this, closes] { receive(closes); });
+    if (closes) model::spawn("closer", [this] { close<fault::none>(c); });
+  }
+  void send() {
+    for (int v = 1; v <= each && passed(chan_send(&c, &v)); ++v) sent = v;
+  }
+  void receive(bool closes) {
+    int v = 0;
+    while ((closes || came < each) && passed(chan_recv(&c, &v))) {
+      model::require(v == came + 1, "lost, doubled or out of order");
+      came = v;
+    }
+  }
+  void finish() const {
+    model::require(sent == came + static_cast<int>(c.count.load(relaxed)), "a value is lost");
+    model::require(c.senders.first == nullptr && c.receivers.first == nullptr, "somebody waits");
+  }
+};
+
 const model::options kBounded{.preemptions = 2, .seconds = 4};
 
 TEST(Chan, EveryValueArrivesOnce) {
@@ -208,6 +240,12 @@ TEST(Chan, EveryValueArrivesOnce) {
                           plan{.senders = 2, .receivers = 2});
   model::holds<traffic<>>("chan: two pairs, capacity 1, twice", {.random = 20'000},
                           plan{.capacity = 1, .senders = 2, .receivers = 2, .each = 2});
+}
+
+TEST(Chan, PlainValuesOfGoroutinesLikewise) {
+  model::holds<plain_traffic>("chan: plain, unbuffered, twice", kBounded, std::size_t{0}, 2, false);
+  model::holds<plain_traffic>("chan: plain, capacity 1, twice", kBounded, std::size_t{1}, 2, false);
+  model::holds<plain_traffic>("chan: plain, capacity 1, close", kBounded, std::size_t{1}, 2, true);
 }
 
 TEST(Chan, DeadlinesLoseNothing) {

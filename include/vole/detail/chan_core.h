@@ -26,9 +26,11 @@ chan_core* chan_make(const chan_type& type, std::size_t capacity);
 chan_core* chan_share(chan_core* c) noexcept;
 void chan_drop(chan_core* c) noexcept;
 
-// `value` is moved from, `room` is constructed, exactly if the result says ok (or true).
-bool chan_send(chan_core* c, void* value) noexcept;             // false: closed
-bool chan_recv(chan_core* c, void* room) noexcept;              // false: closed and drained
+// `value` is moved from, `room` is constructed, exactly if the result says ok, or passed() of it.
+// A whole word: what the waker left, as it is, so that nothing remains to be done after a switch.
+std::uintptr_t chan_send(chan_core* c, void* value) noexcept;   // not passed: closed
+std::uintptr_t chan_recv(chan_core* c, void* room) noexcept;    // not passed: closed and drained
+inline bool passed(std::uintptr_t result) noexcept { return (result & 1) != 0; }
 chan_status chan_try_send(chan_core* c, void* value) noexcept;
 chan_status chan_try_recv(chan_core* c, void* room) noexcept;
 // `when`: ns of the steady clock.

@@ -103,8 +103,9 @@ vole_land:
         cmpl    %r14d, %eax
         jne     .Lload_fp
 .Lcommit:
-        cmpq    $0, VOLE_M_COMMIT(%rbx)
-        jne     .Lrun_commit
+        movq    VOLE_M_COMMIT(%rbx), %rax
+        testq   %rax, %rax
+        jnz     .Lrun_commit
 .Lleave:
         movq    VOLE_M_CURG(%rbx), %r12
         testq   %r12, %r12
@@ -145,8 +146,16 @@ vole_land:
         fldcw   4(%rsp)
         jmp     .Lcommit
 .Lrun_commit:
+        movq    VOLE_M_COMMIT_G(%rbx), %r12
+        movq    VOLE_M_COMMIT_ARG(%rbx), %rsi
+        movq    %r12, %rdi
+        movq    $0, VOLE_M_COMMIT(%rbx)
+        call    *%rax
+        testb   %al, %al
+        jnz     .Lleave
         movq    %rbx, %rdi
-        call    vole_arrive
+        movq    %r12, %rsi
+        call    vole_refused
         jmp     .Lleave
 .Lattention:
         call    vole_leave_slow         // may come back on another thread

@@ -107,8 +107,15 @@ vole_land:
 .Lcommit:
         ldr     x9, [x19, #VOLE_M_COMMIT]
         cbz     x9, .Lleave
+        ldr     x22, [x19, #VOLE_M_COMMIT_G]
+        ldr     x1, [x19, #VOLE_M_COMMIT_ARG]
+        mov     x0, x22
+        str     xzr, [x19, #VOLE_M_COMMIT]
+        blr     x9
+        tbnz    w0, #0, .Lleave
         mov     x0, x19
-        bl      vole_arrive
+        mov     x1, x22
+        bl      vole_refused
 .Lleave:
         ldr     x22, [x19, #VOLE_M_CURG]
         cbz     x22, .Lresume           // g0 stays in the runtime

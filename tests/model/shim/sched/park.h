@@ -114,7 +114,11 @@ inline void leave_alone(int) noexcept {}
 }
 
 inline M* enter() noexcept { return arch::this_m(); }
+inline M* reenter() noexcept { return arch::this_m(); }
+inline bool try_enter(M*) noexcept { return true; }
 inline void leave(M*) noexcept {}
+inline bool try_leave(M*) noexcept { return true; }
+inline void attend() noexcept {}
 inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept) noexcept {
   waiter* const w = &m->curg->wait;
   w->g = m->curg;
@@ -146,6 +150,12 @@ inline void wake(M*, waiter* w, std::uintptr_t value = 0) noexcept {
   g.saved = false;
   g.wake_value = value;
   g.asleep.unlock();
+}
+
+inline bool try_wake_next(M* m, waiter* w, std::uintptr_t value) noexcept {
+  if (w->g == nullptr) return false;
+  wake(m, w, value);
+  return true;
 }
 
 }  // namespace vole::rt

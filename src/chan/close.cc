@@ -1,0 +1,48 @@
+// Close: everybody off the queues in one lock section, woken after it.
+
+#include "chan/core.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+// Everybody who waits, off both queues. The losers of selects are passed over.
+chan_waiters drain_locked(chan_core& c) noexcept {
+  chan_waiters all;
+  while (waiter* const w = rt::wait_queue::pop_claimed(c.receivers)) rt::wait_queue::push_back(all, w);
+  while (waiter* const w = rt::wait_queue::pop_claimed(c.senders)) rt::wait_queue::push_back(all, w);
+  return all;
+}
+
+}  // namespace
+
+bool chan_close_inside(chan_core& c, M* m) noexcept {
+  c.lock.acquire();
+  if (c.closed) {
+    c.lock.release();
+    return false;
+  }
+  c.closed = true;
+  chan_waiters all = drain_locked(c);
+  c.lock.release();
+  while (waiter* const w = rt::wait_queue::pop_front(all)) rt::wake(m, w, told(w, false));
+  return true;
+}
+
+bool chan_close(chan_core* c) noexcept {
+  if (!rt::on_goroutine()) {
+    rt::guest_enter();
+    const bool closed = chan_close_inside(*c, nullptr);
+    rt::guest_leave();
+    return closed;
+  }
+  M* const m = rt::enter();
+  const bool closed = chan_close_inside(*c, m);
+  rt::leave(m);
+  return closed;
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole
