@@ -141,8 +141,9 @@ inline bool takes_a_call(const chan_core& c, const chan_waiters& q) noexcept {
   return H == how::plain && (c.plain == 0 || (q.first != nullptr && q.first->winner != nullptr));
 }
 
+// Inlined by force: a call would be one too many.
 template <how H = how::any>
-inline step send_locked(chan_core& c, void* value, waiter** w) noexcept {
+[[gnu::always_inline]] inline step send_locked(chan_core& c, void* value, waiter** w) noexcept {
   if (c.closed) return step::closed;
   if (takes_a_call<H>(c, c.receivers)) return step::call;
   if ((*w = pop_waiter<H>(c.receivers)) != nullptr) {
@@ -155,7 +156,7 @@ inline step send_locked(chan_core& c, void* value, waiter** w) noexcept {
 }
 
 template <how H = how::any>
-inline step recv_locked(chan_core& c, void* room, waiter** w) noexcept {
+[[gnu::always_inline]] inline step recv_locked(chan_core& c, void* room, waiter** w) noexcept {
   if (takes_a_call<H>(c, c.senders)) return step::call;
   if (c.count.load(relaxed) != 0) {
     *w = pop_waiter<H>(c.senders);

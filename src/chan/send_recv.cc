@@ -15,7 +15,7 @@ using rt::wait_reason;
 // The two directions of an operation, as the code below needs them.
 struct sending {
   template <how H = how::any>
-  static step try_locked(chan_core& c, void* value, waiter** w) noexcept {
+  [[gnu::always_inline]] static step try_locked(chan_core& c, void* value, waiter** w) noexcept {
     return send_locked<H>(c, value, w);
   }
   static chan_waiters& queue(chan_core& c) noexcept { return c.senders; }
@@ -25,7 +25,7 @@ struct sending {
 };
 struct receiving {
   template <how H = how::any>
-  static step try_locked(chan_core& c, void* room, waiter** w) noexcept {
+  [[gnu::always_inline]] static step try_locked(chan_core& c, void* room, waiter** w) noexcept {
     return recv_locked<H>(c, room, w);
   }
   static chan_waiters& queue(chan_core& c) noexcept { return c.receivers; }
