@@ -1,8 +1,10 @@
 // Select: one of many operations, on Go's three passes.
 //
-// Pass 1, all channels locked in address order: the first case, in a random order,
-// that can be served. Pass 2: a waiter on every channel, then park; the commit
-// unlocks. Pass 3: off the queues again.
+// Pass 1: the first case, in a random order, that can be served. Each channel is locked when its
+// turn comes, and stays locked: who finds one that is ready at once has locked one. Who finds none
+// has locked them all, which is what pass 2 needs. No lock is waited for on this way. If one is held
+// (or a channel occurs twice), all are let go and locked again in the order of their addresses.
+// Pass 2: a waiter on every channel, then park; the commit unlocks. Pass 3: off the queues again.
 //
 // Law    one winner: whoever serves a waiter changes frame.winner from 0 first.
 // Note   the frame lies on the sleeper's stack, and the sleeper may be woken as soon
@@ -46,6 +48,26 @@ struct frame {
 
 static_assert(sizeof(waiter) <= sizeof(select_scratch::waiter));
 
+// A random order of up to kFew cases, made as it is asked for.
+class random_order {
+ public:
+  static constexpr std::size_t kFew = 16;
+
+  random_order(std::size_t n, rand_state& random) noexcept : n_(n), random_(random) {}
+  std::size_t next() noexcept {
+    const std::size_t j = random_.below(static_cast<std::uint32_t>(n_));
+    const std::size_t picked = left_[j];
+    left_[j] = left_[--n_];
+    return picked;
+  }
+
+ private:
+  std::uint8_t left_[kFew] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  std::size_t n_;
+  rand_state& random_;
+};
+
+// Both orders, of any number: the one to look in, and the channels by address.
 void order(frame& f, rand_state& random) noexcept {
   for (std::size_t i = 0; i < f.n; ++i) {
     const auto j = random.below(static_cast<std::uint32_t>(i + 1));
@@ -60,7 +82,7 @@ void order(frame& f, rand_state& random) noexcept {
   }
 }
 
-// fn(channel) once per channel, in address order. Reads the frame before each call only.
+// fn(channel) once per channel, in the order of the locks. Reads the frame before each call only.
 template <class Fn>
 void each_channel(const frame& f, Fn&& fn) noexcept {
   chan_core* next = f.live != 0 ? f.channel_at(0) : nullptr;
@@ -114,40 +136,86 @@ bool unlock_after_switch(rt::G*, void* arg) noexcept {
   return true;
 }
 
-// Pass 1. False: nothing is ready.
-bool take_ready_locked(const frame& f, select_result* r, waiter** w) noexcept {
-  std::size_t otherwise = f.n;
-  for (std::size_t k = 0; k < f.n; ++k) {
-    const std::size_t i = f.room[k].poll_order;
-    const select_op& op = f.ops[i];
-    if (op.kind == select_kind::otherwise) otherwise = i;
-    if (op.channel == nullptr) continue;
-    *w = nullptr;
-    const step s = op.kind == select_kind::send ? send_locked(*op.channel, op.slot, w)
-                                                : recv_locked(*op.channel, op.slot, w);
-    if (s == step::wait) continue;
-    *r = {i, s != step::closed};
-    return true;
-  }
+step serve_locked(const select_op& op, waiter** w) noexcept {
+  return op.kind == select_kind::send ? send_locked(*op.channel, op.slot, w)
+                                      : recv_locked(*op.channel, op.slot, w);
+}
+
+// No channel is ready, and all are locked. False: nothing else is, either.
+bool take_rest_locked(frame& f, bool has_clock, std::size_t otherwise, select_result* r) noexcept {
+  if (has_clock) f.first_due = find_first_due(f);
   if (otherwise == f.n && f.first_due != f.n && f.ops[f.first_due].when <= os::now_ns())
     otherwise = f.first_due;
   *r = {otherwise, true};
   return otherwise != f.n;
 }
 
+// Pass 1, all channels locked. False: nothing is ready.
+bool take_ready_locked(frame& f, select_result* r, waiter** w) noexcept {
+  std::size_t otherwise = f.n;
+  bool has_clock = false;
+  for (std::size_t k = 0; k < f.n; ++k) {
+    const std::size_t i = f.room[k].poll_order;
+    const select_op& op = f.ops[i];
+    if (op.kind == select_kind::otherwise) otherwise = i;
+    has_clock |= op.kind == select_kind::after;
+    if (op.channel == nullptr) continue;
+    const step s = serve_locked(op, w);
+    if (s == step::wait) continue;
+    *r = {i, s != step::closed};
+    return true;
+  }
+  return take_rest_locked(f, has_clock, otherwise, r);
+}
+
+enum class look { found, nothing, in_the_way };
+
+// Pass 1, locking as it goes. found, nothing: what it came to is locked, and listed as such;
+// in_the_way: nothing is.
+look lock_and_look(frame& f, rand_state& random, select_result* r, waiter** w) noexcept {
+  random_order order(f.n, random);
+  std::size_t otherwise = f.n;
+  bool has_clock = false;
+  for (std::size_t k = 0; k < f.n; ++k) {
+    const std::size_t i = order.next();
+    const select_op& op = f.ops[i];
+    if (op.kind == select_kind::otherwise) otherwise = i;
+    has_clock |= op.kind == select_kind::after;
+    if (op.channel == nullptr) continue;
+    if (!op.channel->lock.try_acquire()) {
+      unlock_all(f);
+      f.live = 0;
+      return look::in_the_way;
+    }
+    f.room[f.live++].lock_order = static_cast<std::uint32_t>(i);
+    const step s = serve_locked(op, w);
+    if (s == step::wait) continue;
+    *r = {i, s != step::closed};
+    return look::found;
+  }
+  return take_rest_locked(f, has_clock, otherwise, r) ? look::found : look::nothing;
+}
+
+// Pass 1, one way or the other. True: found. The channels of the frame's list are locked.
+bool look_for_ready(frame& f, rand_state& random, select_result* r, waiter** w) noexcept {
+  if (f.n <= random_order::kFew) {
+    const look l = lock_and_look(f, random, r, w);
+    if (l != look::in_the_way) return l == look::found;
+  }
+  order(f, random);
+  lock_all(f);
+  return take_ready_locked(f, r, w);
+}
+
 // Pass 2.
 void enqueue_locked(frame& f, rt::G* g, rt::guest_note* thread) noexcept {
   for (std::size_t i = 0; i < f.n; ++i) {
     const select_op& op = f.ops[i];
-    auto* const w = ::new (static_cast<void*>(f.room[i].waiter)) waiter;
-    w->g = g;
-    w->thread = thread;
-    if (op.channel == nullptr) continue;
     const bool sends = op.kind == select_kind::send;
-    w->object = op.channel;
-    w->unlink = sends ? &unlink_sender : &unlink_receiver;
-    w->slot = op.slot;
-    w->winner = &f.winner;
+    auto* const w = ::new (static_cast<void*>(f.room[i].waiter))
+        waiter{nullptr, nullptr, g, {thread}, op.channel, sends ? &unlink_sender : &unlink_receiver,
+               op.slot, &f.winner};
+    if (op.channel == nullptr) continue;
     rt::wait_queue::push_back(sends ? op.channel->senders : op.channel->receivers, w);
   }
 }
@@ -181,16 +249,15 @@ select_result sleep_as_guest(frame& f, rt::guest_note& sleeper) noexcept {
   return result_of(f, sleeper.value);
 }
 
-[[gnu::noinline]] select_result select_as_guest(frame& f) noexcept {
+[[gnu::noinline]] select_result select_as_guest(const select_op* ops, std::size_t n,
+                                                select_scratch* room) noexcept {
+  frame f(ops, n, room);
   rt::guest_note sleeper;
   select_result r{};
   waiter* other = nullptr;
   rand_state random{static_cast<std::uint64_t>(os::now_ns())};
-  order(f, random);
-  f.first_due = find_first_due(f);
   rt::guest_enter();
-  lock_all(f);
-  const bool ready = take_ready_locked(f, &r, &other);
+  const bool ready = look_for_ready(f, random, &r, &other);
   if (!ready) enqueue_locked(f, nullptr, &sleeper);
   unlock_all(f);
   if (ready && other != nullptr) rt::wake(nullptr, other, told(other, true));
@@ -206,15 +273,12 @@ select_result sleep_as_guest(frame& f, rt::guest_note& sleeper) noexcept {
 }  // namespace
 
 select_result select_core(const select_op* ops, std::size_t n, select_scratch* room) noexcept {
+  if (!rt::on_goroutine()) [[unlikely]] return select_as_guest(ops, n, room);
   frame f(ops, n, room);
-  if (!rt::on_goroutine()) return select_as_guest(f);
   M* m = rt::enter();
-  order(f, m->random);
-  f.first_due = find_first_due(f);
-  lock_all(f);
   select_result r{};
   waiter* other = nullptr;
-  if (take_ready_locked(f, &r, &other)) {
+  if (look_for_ready(f, m->random, &r, &other)) {
     unlock_all(f);
     if (other != nullptr) rt::wake(m, other, told(other, true));
     rt::leave(m);
