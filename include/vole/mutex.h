@@ -24,8 +24,10 @@ class mutex {
   mutex& operator=(const mutex&) = delete;
 
   void lock() noexcept {
-    std::uint64_t seen = 0;
-    if (state_.word.compare_exchange_strong(seen, flag::held, std::memory_order_acquire,
+    // Looks first: while somebody waits for its turn to compete, the word of a free mutex is not 0.
+    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    if ((seen & (flag::held | flag::starving)) == 0 &&
+        state_.word.compare_exchange_strong(seen, seen | flag::held, std::memory_order_acquire,
                                             std::memory_order_relaxed)) [[likely]]
       return;
     // A goroutine that waits here comes straight back into this loop: no frame in between.
@@ -46,10 +48,12 @@ class mutex {
   }
 
   void unlock() noexcept {
-    std::uint64_t seen = flag::held;
-    if (!state_.word.compare_exchange_strong(seen, 0, std::memory_order_release,
+    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    if (!detail::mutex_flag::wakes_nobody(seen) ||
+        !state_.word.compare_exchange_strong(seen, seen & ~flag::held, std::memory_order_release,
                                              std::memory_order_relaxed)) [[unlikely]]
-      detail::mutex_unlock_slow(state_);
+      return detail::mutex_unlock_slow(state_);
+    if (seen != flag::held) [[unlikely]] detail::mutex_others_wait();
   }
 
  private:

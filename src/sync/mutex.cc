@@ -16,8 +16,8 @@
 //        held and starving do not change under one who holds both mutex and lock.
 // Note   no spinning, by decision: on two cores a short spin (4 x 30 pauses) saves up to a
 //        fifth of the time while both are ours, and costs a core when they are not.
-// Note   the slow path is a checkpoint: with a waiter queued, a goroutine that locks and
-//        unlocks in a loop would otherwise never notice that its slice is over.
+// Note   with somebody waiting, unlock() is a checkpoint: a goroutine that locks and unlocks
+//        in a loop would otherwise never notice that its slice is over.
 // Proof  tests/model/mutex_model.cc, tests/stress/sync_stress_test.cc
 
 #include "sync/mutex.h"
@@ -107,7 +107,7 @@ bool unlock_alone(waitable& s) noexcept {
       fatal(
           "mutex: unlock of an unlocked mutex. Each unlock() must follow a lock() or a successful "
           "try_lock(); std::lock_guard sees to that");
-    if ((seen & kStarving) != 0 || (seen & (kWaiting | kWoken)) == kWaiting) return false;
+    if (!mutex_flag::wakes_nobody(seen)) return false;
     if (s.word.compare_exchange_strong(seen, seen & ~kHeld, release, relaxed)) return true;
     met_somebody();
   }
@@ -173,9 +173,6 @@ bool release_inside(waitable& s, std::uintptr_t, M* m) noexcept {
 }  // namespace
 
 std::uintptr_t mutex_lock_slow(waitable& s, mutex_attempt& mine) noexcept {
-  if (!mine.queued) {
-    rt::checkpoint();
-  }
   if (take(s, mine, 0)) {
     held_a_moment_ago(mine);
     nothing_to_pass_on(mine);
@@ -199,6 +196,8 @@ void mutex_unlock_slow(waitable& s) noexcept {
   if (unlock_alone(s)) return;
   yield_to_new_owner(inside<&release_inside>(s));
 }
+
+void mutex_others_wait() noexcept { rt::checkpoint(); }
 
 void mutex_unlock_inside(waitable& s, M* m) noexcept {
   if (!unlock_alone(s)) release_inside(s, 0, m);

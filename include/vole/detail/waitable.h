@@ -54,6 +54,12 @@ namespace mutex_flag {
 inline constexpr std::uint64_t held = wait_flag::first_own;
 inline constexpr std::uint64_t woken = held << 1;     // a woken waiter is about to compete
 inline constexpr std::uint64_t starving = held << 2;  // hand over; newcomers queue
+
+// Held, and to be unlocked without a look at the list.
+inline constexpr bool wakes_nobody(std::uint64_t word) noexcept {
+  return (word & (held | starving)) == held &&
+         (word & (wait_flag::waiting | woken)) != wait_flag::waiting;
+}
 }  // namespace mutex_flag
 
 // What one call of lock() remembers between its attempts.
@@ -67,6 +73,7 @@ struct mutex_attempt {
 // is told goes straight to the caller.)
 std::uintptr_t mutex_lock_slow(waitable& s, mutex_attempt& mine) noexcept;
 void mutex_unlock_slow(waitable& s) noexcept;
+void mutex_others_wait() noexcept;  // unlocked, and somebody is about to compete
 
 // ── shared_mutex ── count: the readers inside. `waiters` are the writers.
 namespace shared_flag {
