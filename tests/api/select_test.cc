@@ -208,7 +208,7 @@ TEST_P(Select, IsFair) {
     constexpr int kRounds = 8000;
     for (int i = 0; i < kRounds; ++i) {
       const auto k = vole::select(on_recv(a), on_recv(b), on_recv(c), on_recv(d));
-      ++taken[k];
+      ++taken.at(k);
       (k == 0 ? a : k == 1 ? b : k == 2 ? c : d).send(0);
     }
     double chi = 0;
