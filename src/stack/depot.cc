@@ -18,9 +18,14 @@ using regions::region;
 constexpr std::size_t kFirstRegion = std::size_t{64} << 20;
 constexpr std::size_t kLargestRegion = std::size_t{1} << 30;
 constexpr std::size_t kFewestStacks = 16;  // in a region of very large stacks
-constexpr std::size_t kFirstStep = 16;     // stacks made ready at once: doubling,
-constexpr std::size_t kLargestStep = 256;  // up to this many
-constexpr std::size_t kLargestStepBytes = std::size_t{64} << 20;
+// Stacks made writable at once: as many as there are. Other threads' first touches in the region
+// wait meanwhile.
+constexpr std::size_t kFirstStep = 16;
+constexpr std::size_t kLargestStep = 1024;
+constexpr std::size_t kLargestStepBytes = std::size_t{256} << 20;
+// Stacks claimed and guarded at once: likewise.
+constexpr std::uint32_t kFirstClaim = 16;
+constexpr std::uint32_t kLargestClaim = 64;
 constexpr std::size_t kClasses = 72;  // round_size() yields 65 sizes at most
 constexpr std::size_t kTrimBatch = 32;
 
@@ -54,6 +59,8 @@ struct id_list {
 struct size_class {
   std::size_t bytes = 0;  // 0: this entry is free
   id_list hot, older, cold;
+  id_list unused;                   // guarded, never yet handed out
+  id_list bare;                     // claimed, but the kernel refused the guard
   std::size_t in_trim = 0;          // taken off `older`, being discarded
   std::size_t held = 0;
   std::uint32_t current = kNone;    // the region that fresh stacks come from
@@ -102,23 +109,75 @@ std::size_t next_step(const region& r, std::size_t bytes) noexcept {
   return step == 0 ? 1 : step;
 }
 
-// A stack that was never used before. kNone: the kernel refused; *error says why.
-std::uint32_t take_fresh_locked(size_class& c, int* error) noexcept {
-  if (c.current == kNone || regions::at(c.current).fresh == regions::at(c.current).capacity) {
-    if (!add_region_locked(c, error)) return kNone;
+// Stacks that nobody has used: [first, first + n) of a region, the claimer's to guard.
+struct claim {
+  region* from = nullptr;
+  std::uint32_t slot = 0, first = 0, n = 0;
+
+  std::uint32_t id(std::uint32_t i) const noexcept {
+    return (slot << regions::kIndexBits) | (first + i);
   }
-  region& r = regions::at(c.current);
-  if (r.fresh == r.ready.load(base::relaxed) &&
-      regions::prepare_locked(r, next_step(r, c.bytes), error) == 0)
-    return kNone;
-  return (c.current << regions::kIndexBits) | r.fresh++;
+};
+
+claim claim_bare_locked(size_class& c) noexcept {
+  const std::uint32_t id = c.bare.pop();
+  const std::uint32_t slot = regions::slot_of(id);
+  return {&regions::at(slot), slot, regions::index_of(id), 1};
 }
 
-std::uint32_t take_one_locked(size_class& c, int* error) noexcept {
+// None: the kernel refused; *error says why.
+claim claim_locked(size_class& c, int* error) noexcept {
+  if (c.bare.size != 0) return claim_bare_locked(c);
+  if (c.current == kNone || regions::at(c.current).claimed == regions::at(c.current).capacity) {
+    if (!add_region_locked(c, error)) return {};
+  }
+  region& r = regions::at(c.current);
+  if (r.claimed == r.ready.load(base::relaxed) &&
+      regions::grow_locked(r, next_step(r, c.bytes), error) == 0)
+    return {};
+  std::uint32_t n = r.ready.load(base::relaxed) - r.claimed;
+  const std::uint32_t most = r.claimed < kFirstClaim     ? kFirstClaim
+                             : r.claimed < kLargestClaim ? r.claimed
+                                                         : kLargestClaim;
+  if (n > most) n = most;
+  const claim mine{&r, c.current, r.claimed, n};
+  r.claimed += n;
+  return mine;
+}
+
+// Makes a claim's stacks everybody's: those with a guard can be had.
+void settle_locked(size_class& c, const claim& mine, std::uint32_t guarded, int* error) noexcept {
+  if (guarded == 0 && regions::lacks_guards(*error))
+    guarded = regions::protect_locked(*mine.from, mine.first, mine.n, error);
+  for (std::uint32_t i = mine.n; i-- > 0;) (i < guarded ? c.unused : c.bare).push(mine.id(i));
+}
+
+std::uint32_t take_one_locked(size_class& c) noexcept {
   std::uint32_t id = c.hot.pop();
   if (id == kNone) id = c.older.pop();
   if (id == kNone) id = c.cold.pop();
-  return id != kNone ? id : take_fresh_locked(c, error);
+  return id != kNone ? id : c.unused.pop();
+}
+
+std::size_t take_some_locked(size_class& c, stack* out, std::size_t n) noexcept {
+  std::size_t done = 0;
+  while (done < n) {
+    const std::uint32_t id = take_one_locked(c);
+    if (id == kNone) break;
+    out[done++] = handle(id, c.bytes);
+  }
+  c.held += done;
+  return done;
+}
+
+// Up to n of those that were never used. The guards are made without the lock, so that as many
+// threads can make them as need some.
+std::size_t take_unused(size_class& c, stack* out, std::size_t n, const claim& mine,
+                        int* error) noexcept {
+  const std::uint32_t guarded = regions::guard(*mine.from, mine.first, mine.n, error);
+  base::holding hold(mutex);
+  settle_locked(c, mine, guarded, error);
+  return take_some_locked(c, out, n);
 }
 
 void say_once() noexcept {
@@ -179,18 +238,20 @@ std::size_t round_size(std::size_t bytes) noexcept {
 std::size_t take(std::size_t bytes, stack* out, std::size_t n, int* error) noexcept {
   *error = bytes > kMaxStackSize ? EINVAL : 0;
   if (n == 0 || *error != 0) return 0;
+  size_class* c = nullptr;
   std::size_t done = 0;
+  claim mine;
   {
     base::holding hold(mutex);
-    size_class* const c = find_class_locked(round_size(bytes));
-    if (c == nullptr) *error = ENOMEM;
-    while (c != nullptr && done < n) {
-      const std::uint32_t id = take_one_locked(*c, error);
-      if (id == kNone) break;
-      out[done++] = handle(id, c->bytes);
+    c = find_class_locked(round_size(bytes));
+    if (c == nullptr) {
+      *error = ENOMEM;
+      return 0;
     }
-    if (c != nullptr) c->held += done;
+    done = take_some_locked(*c, out, n);
+    if (done == 0) mine = claim_locked(*c, error);
   }
+  if (mine.n != 0) done = take_unused(*c, out, n, mine, error);
   say_once();
   if (done > 0) *error = 0;
   return done;
@@ -241,8 +302,7 @@ void release_all() noexcept {
 }
 
 void force_mprotect_guards_for_test(bool on) noexcept {
-  base::holding hold(mutex);
-  regions::force_mprotect_locked(on);
+  regions::force_mprotect(on);
   said.store(false, base::relaxed);
 }
 

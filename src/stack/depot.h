@@ -9,7 +9,8 @@
 //        cache); sysmon (trim); the fault handler (is_guard).
 // Where  in the runtime or on plain threads; takes lock_rank::depot.
 // Law    every stack is exactly one of: held by a caller, hot-free (pages kept),
-//        cold-free (pages given back), never yet used.
+//        cold-free (pages given back), never yet used. Of the last, some are guarded
+//        and can be had, some are being guarded by who claimed them.
 // Note   stacks that freed last are handed out first: their pages and cache lines
 //        are warm. Guards are made by MADV_GUARD_INSTALL; where the kernel refuses
 //        that, by mprotect, up to a share of its mappings, and take() says ENOMEM
@@ -44,8 +45,8 @@ constexpr std::size_t kMaxStackSize = std::size_t{1} << 30;
 // refuses it with EINVAL.
 std::size_t round_size(std::size_t bytes) noexcept;
 
-// Up to n stacks of round_size(bytes). Returns how many; 0 only if the kernel refused
-// the first one: then *error says why.
+// Up to n stacks of round_size(bytes). Returns how many; fewer than n if fewer were free, 0 only if
+// the kernel refused more: then *error says why.
 std::size_t take(std::size_t bytes, stack* out, std::size_t n, int* error) noexcept;
 void put(const stack* stacks, std::size_t n) noexcept;  // any mixture of sizes
 

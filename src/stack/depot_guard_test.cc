@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <csignal>
 #include <fstream>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "stack/depot_fixture.h"
@@ -25,6 +27,36 @@ TEST_F(Depot, GuardPagesAreKnownExactly) {
   int local = 0;
   EXPECT_FALSE(depot::is_guard(&local));
   EXPECT_FALSE(depot::is_guard(nullptr));
+}
+
+// Asks the kernel, which does not fault.
+bool can_be_read(const std::byte* at) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  const bool readable = write(ends[1], at, 1) == 1;
+  close(ends[0]);
+  close(ends[1]);
+  return readable;
+}
+
+TEST_F(Depot, ThreadsThatNeedNewOnesAtOnceGetGuardedOnes) {
+  constexpr std::size_t kEach = 700;
+  std::vector<stack> got[4];
+  std::vector<std::thread> threads;
+  for (std::vector<stack>& mine : got)
+    threads.emplace_back([&mine] { mine = take(kSize, kEach); });
+  for (std::thread& t : threads) t.join();
+  std::set<std::uint32_t> ids;
+  for (const std::vector<stack>& mine : got) {
+    EXPECT_EQ(mine.size(), kEach);
+    for (const stack& s : mine) {
+      EXPECT_TRUE(ids.insert(s.id).second);
+      EXPECT_FALSE(can_be_read(s.lo - 1));
+      EXPECT_TRUE(can_be_read(s.lo));
+    }
+  }
+  EXPECT_EQ(depot::count().held, 4 * kEach);
+  for (const std::vector<stack>& mine : got) put(mine);
 }
 
 void hit_guard(bool by_mprotect) {
@@ -73,6 +105,9 @@ TEST_F(Depot, MprotectGuardsStopAtTheBudget) {
   int error = 0;
   EXPECT_EQ(depot::take(depot::kMinStackSize, &s, 1, &error), 0u);
   EXPECT_EQ(error, ENOMEM);
+  depot::force_mprotect_guards_for_test(false);  // those that were refused one can have it now
+  const bool given = depot::take(depot::kMinStackSize, &s, 1, &error) == 1;
+  EXPECT_FALSE(given && can_be_read(s.lo - 1));
   depot::release_all();
   EXPECT_EQ(depot::count().guards_by_mprotect, 0u);
   EXPECT_TRUE(take_one(kSize));

@@ -14,7 +14,7 @@ using base::relaxed;
 constinit region table[kMostRegions];
 constinit base::atomic<std::uint32_t> slots_used{0};  // all regions lie below this slot
 constinit base::atomic<std::size_t> protected_pages{0};
-constinit bool mprotect_forced = false;  // under the depot's lock
+constinit base::atomic<bool> mprotect_forced{false};
 
 std::uint32_t find_free_slot() noexcept {
   const std::uint32_t n = slots_used.load(relaxed);
@@ -34,25 +34,9 @@ std::byte* reserve_some(std::size_t stride, std::size_t most, std::uint32_t* cap
   return nullptr;
 }
 
-// Guards by mprotect, one by one, as many as we may have. Returns how many.
-std::uint32_t protect(region& r, std::byte* first, std::uint32_t n, int* error) noexcept {
-  const std::size_t stride = r.stride.load(relaxed);
-  std::uint32_t done = 0;
-  *error = ENOMEM;
-  while (done < n && protected_pages.load(relaxed) < most_guards_by_mprotect()) {
-    const int refused = os::protect_page(first + done * stride);
-    if (refused != 0) {
-      *error = refused;
-      break;
-    }
-    ++done;
-    protected_pages.store(protected_pages.load(relaxed) + 1, relaxed);
-  }
-  r.by_mprotect += done;
-  return done;
+std::byte* guard_of(const region& r, std::uint32_t index) noexcept {
+  return r.base.load(relaxed) + index * r.stride.load(relaxed);
 }
-
-bool lacks_guards(int error) noexcept { return error == EINVAL || error == ENOSYS; }
 
 }  // namespace
 
@@ -74,7 +58,7 @@ std::uint32_t create_locked(std::size_t bytes, std::size_t wanted, int* error) n
     os::unreserve(at, r.capacity * stride);
     return kNone;
   }
-  r.fresh = 0;
+  r.claimed = 0;
   r.by_mprotect = 0;
   r.pinned = false;
   r.ready.store(0, relaxed);
@@ -84,26 +68,42 @@ std::uint32_t create_locked(std::size_t bytes, std::size_t wanted, int* error) n
   return slot;
 }
 
-std::size_t prepare_locked(region& r, std::size_t n, int* error) noexcept {
+std::size_t grow_locked(region& r, std::size_t n, int* error) noexcept {
   const std::uint32_t ready = r.ready.load(relaxed);
   const std::uint32_t room = r.capacity - ready;
   std::uint32_t more = n < room ? static_cast<std::uint32_t>(n) : room;
-  const std::size_t stride = r.stride.load(relaxed);
-  std::byte* const first = r.base.load(relaxed) + ready * stride;
   *error = ENOMEM;
   // Commit may be scarce: half as much may still be granted.
-  while (more > 0 && (*error = os::make_writable(first, more * stride)) != 0) more /= 2;
-  if (more == 0) return 0;
-  *error = mprotect_forced ? ENOSYS : os::install_guards(first, stride, more);
-  if (lacks_guards(*error)) {
-    more = protect(r, first, more, error);
-  } else if (*error != 0) {
-    more = 0;
-  }
-  if (more == 0) return 0;
+  while (more > 0 &&
+         (*error = os::make_writable(guard_of(r, ready), more * r.stride.load(relaxed))) != 0)
+    more /= 2;
   r.ready.store(ready + more, std::memory_order_release);  // pairs: is_guard
-  *error = 0;
   return more;
+}
+
+std::uint32_t guard(const region& r, std::uint32_t first, std::uint32_t n, int* error) noexcept {
+  *error = ENOSYS;
+  if (mprotect_forced.load(relaxed)) return 0;
+  *error = os::install_guards(guard_of(r, first), r.stride.load(relaxed), n);
+  return *error == 0 ? n : 0;
+}
+
+bool lacks_guards(int error) noexcept { return error == EINVAL || error == ENOSYS; }
+
+std::uint32_t protect_locked(region& r, std::uint32_t first, std::uint32_t n, int* error) noexcept {
+  std::uint32_t done = 0;
+  *error = ENOMEM;
+  while (done < n && protected_pages.load(relaxed) < most_guards_by_mprotect()) {
+    const int refused = os::protect_page(guard_of(r, first + done));
+    if (refused != 0) {
+      *error = refused;
+      break;
+    }
+    ++done;
+    protected_pages.store(protected_pages.load(relaxed) + 1, relaxed);
+  }
+  r.by_mprotect += done;
+  return done;
 }
 
 void release_all_locked() noexcept {
@@ -128,7 +128,7 @@ std::size_t guards_by_mprotect() noexcept { return protected_pages.load(relaxed)
 // Each costs a mapping for itself and one for the stack above it.
 std::size_t most_guards_by_mprotect() noexcept { return os::mapping_budget() / 2; }
 
-void force_mprotect_locked(bool on) noexcept { mprotect_forced = on; }
+void force_mprotect(bool on) noexcept { mprotect_forced.store(on, relaxed); }
 
 bool is_guard(const void* address) noexcept {
   const auto where = reinterpret_cast<std::uintptr_t>(address);
@@ -139,7 +139,7 @@ bool is_guard(const void* address) noexcept {
         reinterpret_cast<std::uintptr_t>(r.base.load(std::memory_order_acquire));  // pairs: create
     if (base == 0 || where < base) continue;
     const std::size_t stride = r.stride.load(relaxed);
-    const std::size_t ready = r.ready.load(std::memory_order_acquire);  // pairs: prepare
+    const std::size_t ready = r.ready.load(std::memory_order_acquire);  // pairs: grow
     if (stride == 0 || (where - base) / stride >= ready) continue;
     return (where - base) % stride < os::page_size();
   }

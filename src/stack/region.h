@@ -2,11 +2,13 @@
 //
 //     base                                   base + capacity * stride
 //     | guard | stack 0 | guard | stack 1 | ...  reserved, no access ... |
-//     '------ ready stacks: writable, guarded ------'
+//     '------------- ready: writable -----------'
+//     '--- claimed: guarded by who claimed it --'
 //
-// Who    the depot, under its lock (_locked); the fault handler (is_guard).
-// Law    fresh <= ready <= capacity. Stacks below fresh have been handed out at
-//        least once; those from fresh to ready never.
+// Who    the depot, under its lock (_locked); guard: whoever has claimed the stacks;
+//        the fault handler (is_guard).
+// Law    claimed <= ready <= capacity. A stack is guarded by the thread that claimed
+//        it, before anybody else may have it; nobody touches one that is not claimed.
 // Note   the table is static, so that is_guard may look at it at any time; a slot
 //        being reused may answer wrongly, never badly.
 #pragma once
@@ -32,7 +34,7 @@ struct region {
   base::atomic<std::size_t> stride{0};
   base::atomic<std::uint32_t> ready{0};
   std::uint32_t capacity = 0;
-  std::uint32_t fresh = 0;
+  std::uint32_t claimed = 0;
   std::uint32_t by_mprotect = 0;   // guards that cost mappings
   std::uint32_t* links = nullptr;  // per stack: the next one's id on its free list
   std::uint16_t size_class = 0;
@@ -46,15 +48,22 @@ region& at(std::uint32_t slot) noexcept;
 // that. Returns its slot, or kNone and *error.
 std::uint32_t create_locked(std::size_t bytes, std::size_t wanted, int* error) noexcept;
 
-// Makes up to n more stacks ready. Returns how many; 0: *error says why.
-std::size_t prepare_locked(region& r, std::size_t n, int* error) noexcept;
+// Makes up to n more stacks writable. Returns how many; 0: *error says why.
+std::size_t grow_locked(region& r, std::size_t n, int* error) noexcept;
+
+// Guards the n stacks from `first` on, which the caller has claimed. Returns how many; *error: why
+// not all.
+std::uint32_t guard(const region& r, std::uint32_t first, std::uint32_t n, int* error) noexcept;
+// Likewise where the kernel has no cheap guards, as many as it may have of the others.
+bool lacks_guards(int error) noexcept;
+std::uint32_t protect_locked(region& r, std::uint32_t first, std::uint32_t n, int* error) noexcept;
 
 // Unmaps every region that is not pinned; the pinned ones leak.
 void release_all_locked() noexcept;
 
 std::size_t guards_by_mprotect() noexcept;  // of all regions, leaked ones included
 std::size_t most_guards_by_mprotect() noexcept;
-void force_mprotect_locked(bool on) noexcept;
+void force_mprotect(bool on) noexcept;
 
 bool is_guard(const void* address) noexcept;  // signal-safe
 
