@@ -18,6 +18,7 @@ namespace {
 
 constinit shelf shelves[kMaxProcs];
 constinit atomic<std::uint32_t> generation{1};
+constinit atomic<std::uint64_t> fired{0};
 
 // I9. A timer that comes first on its shelf has been added.
 void see_to_it(M* m, std::int64_t when) noexcept {
@@ -77,12 +78,20 @@ bool fire_due_timers(M& m, std::uint32_t p, std::int64_t now) noexcept {
     s.fired();
   }
   s.end_firing();
+  fired.fetch_add(n, relaxed);
   if (n > 1) {  // more than we can run at once
     fence_seq_cst();
     submit_local();
   }
   return n != 0;
 }
+
+void fire_all_due_timers(M& m, std::int64_t now) noexcept {
+  sched.timer_mask.for_each(sched.procs.load(relaxed),
+                            [&](std::uint32_t p) { fire_due_timers(m, p, now); });
+}
+
+std::uint64_t timers_fired() noexcept { return fired.load(relaxed); }
 
 void adopt_timers(std::uint32_t dead, std::uint32_t heir) noexcept {
   if (shelves[dead].first() == kNoTimer) return;
@@ -92,9 +101,9 @@ void adopt_timers(std::uint32_t dead, std::uint32_t heir) noexcept {
 }
 
 std::size_t pending_timers() noexcept {
-  std::size_t n = 0;
-  for (shelf& s : shelves) n += s.pending();
-  return n;
+  for (shelf& s : shelves)
+    if (const std::size_t n = s.pending()) return n;
+  return 0;
 }
 
 std::uint32_t timer_generation() noexcept { return generation.load(relaxed); }

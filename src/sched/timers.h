@@ -1,7 +1,8 @@
 // Timers: what is due when, and who fires it.
 //
 // Every P has a shelf of them. They are fired on g0 by the P's own M whenever it looks for
-// work, or by a thief in its last round [14]. Who sleeps until then:
+// work, by a thief in its last round [14], or by who was in the poller until one was due. Who
+// sleeps until then:
 //
 //     somebody has no work     the last of those Ms waits in the poller until the first timer
 //                              of all is due (sched/idle.h), on an idle P's behalf
@@ -43,9 +44,11 @@ std::int64_t first_of_all_timers() noexcept;
 
 // Fires what is due on that P's shelf. True: it fired one.
 bool fire_due_timers(M& m, std::uint32_t p, std::int64_t now) noexcept;
+void fire_all_due_timers(M& m, std::int64_t now) noexcept;  // every P's
+std::uint64_t timers_fired() noexcept;                      // ever; a hint
 
 void adopt_timers(std::uint32_t dead, std::uint32_t heir) noexcept;  // [33]: the world is stopped
-std::size_t pending_timers() noexcept;  // one that is being fired included
+std::size_t pending_timers() noexcept;  // at least; one that is being fired included
 std::uint32_t timer_generation() noexcept;  // another one in each runtime; for who is inside
 void forget_timers() noexcept;  // the runtime ends: nobody is inside, sysmon has stopped
 

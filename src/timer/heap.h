@@ -2,14 +2,18 @@
 // its timers stands.
 //
 // Who    whoever holds the lock that guards the heap (timer/shelf.h).
-// Law    slot[i].when >= slot[(i - 1) / 4].when; slot[i].t is null (a dead slot) or its place is
-//        i. `when` is copied into the slot, so that sifting touches no timer but the one it
-//        moves, and a dead slot keeps its rank without one.
+// Law    slot[i].when >= slot[(i - 1) / 4].when. A timer has a ticket for as long as it stands
+//        here: timers[ticket] is the timer, where[ticket] its slot, and the slot names the
+//        ticket, or none (a dead slot).
+// Law    sifting touches no timer: `when` is copied into the slot, and where it stands is
+//        written beside the heap. Timers lie on the stacks of those who sleep, each on a page
+//        that nobody has touched for long.
 // Note   stopping is lazy and yet final: the slot dies, in O(1), and the timer, which may lie
 //        on the stack of a goroutine that waits no longer, is free at once. Dead slots are
 //        dropped when they come to the top, or all of them when a stop makes them more than a
 //        quarter. (Firing may then leave them the greater part, of a heap that was larger.)
-//        Memory: pages straight from the kernel, doubled as it grows.
+//        Memory: pages straight from the kernel, doubled as it grows. The four children of a
+//        slot share a cache line.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +34,7 @@ struct timer {
   static constexpr std::size_t kNowhere = ~std::size_t{0};
 
   std::int64_t when = 0;            // ns of the monotonic clock
-  std::size_t place = kNowhere;     // index in the heap
+  std::size_t place = kNowhere;     // its ticket in the heap
   atomic<shelf*> home{nullptr};     // the shelf it stands on, or stood on last; under its lock
   // Runs when due, off the heap, with no lock held; must not block. m: the M that fires, which
   // has a P. The record may end its life here, or be added again (add_timer_again).
@@ -53,14 +57,18 @@ class timer_heap {
   // False: the kernel refused memory.
   bool push(timer* t) noexcept {
     if (size_ == capacity_ && !grow()) return false;
-    place(size_, {t->when, t});
+    const std::uint32_t ticket = free_;
+    free_ = where_[ticket];
+    timers_[ticket] = t;
+    t->place = ticket;
+    place(size_, {t->when, ticket});
     sift_up(size_++);
     return true;
   }
 
   void remove(timer* t) noexcept {
-    slots_[t->place].t = nullptr;
-    t->place = timer::kNowhere;
+    slots_[where_[t->place]].ticket = kNone;
+    forget(t);
     ++dead_;
     if (dead_ > size_ / 4) sweep();
     drop_dead_top();
@@ -69,10 +77,11 @@ class timer_heap {
   // The first one, if it is due; nullptr: none is.
   timer* pop_due(std::int64_t now) noexcept {
     if (size_ == 0 || slots_[0].when > now) return nullptr;
-    timer* const t = slots_[0].t;
-    t->place = timer::kNowhere;
+    timer* const t = timers_[slots_[0].ticket];
     drop_top();
     drop_dead_top();
+    forget(t);
+    foresee(now);
     return t;
   }
 
@@ -80,13 +89,17 @@ class timer_heap {
   template <class F>
   void clear(F each) noexcept {
     for (std::size_t i = 0; i < size_; ++i) {
-      if (slots_[i].t == nullptr) continue;
-      slots_[i].t->place = timer::kNowhere;
-      each(slots_[i].t);
+      if (slots_[i].ticket == kNone) continue;
+      timer* const t = timers_[slots_[i].ticket];
+      t->place = timer::kNowhere;
+      each(t);
     }
-    if (slots_ != nullptr) base::unmap_pages(slots_, capacity_ * sizeof(slot));
+    if (slots_ != nullptr) base::unmap_pages(memory(slots_), bytes(capacity_));
     slots_ = nullptr;
+    timers_ = nullptr;
+    where_ = nullptr;
     size_ = dead_ = capacity_ = 0;
+    free_ = kNone;
   }
 
   void clear() noexcept {
@@ -96,28 +109,56 @@ class timer_heap {
   bool is_valid() const noexcept {
     std::size_t dead = 0;
     for (std::size_t i = 0; i < size_; ++i) {
-      if (const timer* const t = slots_[i].t; t == nullptr) {
+      if (const std::uint32_t ticket = slots_[i].ticket; ticket == kNone) {
         ++dead;
-      } else if (t->place != i || t->when != slots_[i].when) {
+      } else if (where_[ticket] != i || timers_[ticket]->place != ticket ||
+                 timers_[ticket]->when != slots_[i].when) {
         return false;
       }
       if (i > 0 && slots_[(i - 1) / kWays].when > slots_[i].when) return false;
     }
-    return dead == dead_ && (size_ == 0 || slots_[0].t != nullptr);
+    std::size_t spare = 0;
+    for (std::uint32_t ticket = free_; ticket != kNone; ticket = where_[ticket]) ++spare;
+    return dead == dead_ && spare == capacity_ - size() &&
+           (size_ == 0 || slots_[0].ticket != kNone);
   }
 
  private:
   static constexpr std::size_t kWays = 4;
   static constexpr std::size_t kFirst = 4096 / 16;
 
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
   struct slot {
     std::int64_t when;
-    timer* t;
+    std::uint32_t ticket;
   };
+  // Before slot 0, so that slot 1 and its siblings begin a cache line.
+  static constexpr std::size_t kMargin = 64 - sizeof(slot);
+
+  static std::size_t bytes(std::size_t capacity) noexcept {
+    return kMargin + capacity * (sizeof(slot) + sizeof(timer*) + sizeof(std::uint32_t));
+  }
+  static void* memory(slot* first) noexcept { return reinterpret_cast<std::byte*>(first) - kMargin; }
 
   void place(std::size_t i, slot s) noexcept {
     slots_[i] = s;
-    if (s.t != nullptr) s.t->place = i;
+    if (s.ticket != kNone) where_[s.ticket] = static_cast<std::uint32_t>(i);
+  }
+
+  // Has those fetched that are likely to be popped next.
+  void foresee(std::int64_t now) const noexcept {
+    for (std::size_t i = 0; i <= kWays && i < size_; ++i)
+      if (slots_[i].when <= now && slots_[i].ticket != kNone)
+        __builtin_prefetch(timers_[slots_[i].ticket], 1);
+  }
+
+  // It stands here no longer: its ticket is free.
+  void forget(timer* t) noexcept {
+    const auto ticket = static_cast<std::uint32_t>(t->place);
+    where_[ticket] = free_;
+    free_ = ticket;
+    t->place = timer::kNowhere;
   }
 
   void sift_up(std::size_t i) noexcept {
@@ -152,7 +193,7 @@ class timer_heap {
   }
 
   void drop_dead_top() noexcept {
-    while (size_ != 0 && slots_[0].t == nullptr) {
+    while (size_ != 0 && slots_[0].ticket == kNone) {
       --dead_;
       drop_top();
     }
@@ -162,7 +203,7 @@ class timer_heap {
   void sweep() noexcept {
     std::size_t n = 0;
     for (std::size_t i = 0; i < size_; ++i)
-      if (slots_[i].t != nullptr) place(n++, slots_[i]);
+      if (slots_[i].ticket != kNone) place(n++, slots_[i]);
     size_ = n;
     dead_ = 0;
     if (n < 2) return;
@@ -171,18 +212,35 @@ class timer_heap {
 
   bool grow() noexcept {
     const std::size_t bigger = capacity_ == 0 ? kFirst : capacity_ * 2;
-    auto* const fresh = static_cast<slot*>(base::map_pages(bigger * sizeof(slot)));
-    if (fresh == nullptr) return false;
-    if (size_ != 0) std::memcpy(static_cast<void*>(fresh), slots_, size_ * sizeof(slot));
-    if (slots_ != nullptr) base::unmap_pages(slots_, capacity_ * sizeof(slot));
-    slots_ = fresh;
+    if (bigger >= kNone) return false;
+    void* const room = base::map_pages(bytes(bigger));
+    if (room == nullptr) return false;
+    auto* const slots = reinterpret_cast<slot*>(static_cast<std::byte*>(room) + kMargin);
+    auto* const timers = reinterpret_cast<timer**>(slots + bigger);
+    auto* const where = reinterpret_cast<std::uint32_t*>(timers + bigger);
+    if (capacity_ != 0) {
+      std::memcpy(static_cast<void*>(slots), slots_, size_ * sizeof(slot));
+      std::memcpy(static_cast<void*>(timers), timers_, capacity_ * sizeof(timer*));
+      std::memcpy(where, where_, capacity_ * sizeof(std::uint32_t));
+      base::unmap_pages(memory(slots_), bytes(capacity_));
+    }
+    slots_ = slots;
+    timers_ = timers;
+    where_ = where;
+    for (std::size_t i = bigger; i-- > capacity_;) {
+      where_[i] = free_;
+      free_ = static_cast<std::uint32_t>(i);
+    }
     capacity_ = bigger;
     return true;
   }
 
   slot* slots_ = nullptr;
-  std::size_t size_ = 0;      // slots in use
-  std::size_t dead_ = 0;      // of them
+  timer** timers_ = nullptr;        // by ticket
+  std::uint32_t* where_ = nullptr;  // by ticket: its slot; free: the next free one
+  std::uint32_t free_ = kNone;      // tickets
+  std::size_t size_ = 0;            // slots in use
+  std::size_t dead_ = 0;            // of them
   std::size_t capacity_ = 0;
 };
 
