@@ -66,7 +66,7 @@ static_assert(sizeof(G) == 256);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 static_assert(offsetof(G, wake_value) == VOLE_G_WAKE_VALUE);
-static_assert(offsetof(G, wait) == 64);
+static_assert(offsetof(G, wait) == kWaiterInG);
 
 inline G* owner_of_callable(void* callable) noexcept {
   return reinterpret_cast<G*>(static_cast<std::byte*>(callable) - offsetof(G, callable));

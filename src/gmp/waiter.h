@@ -8,6 +8,7 @@
 //        million goroutines must not touch a million cold stacks.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/atomic.h"
@@ -48,6 +49,13 @@ struct waiter {
 inline bool claim(waiter* w) noexcept {
   std::uint32_t none = 0;
   return w->winner == nullptr || w->winner->compare_exchange_strong(none, 1, seq_cst);
+}
+
+inline constexpr std::size_t kWaiterInG = 64;
+
+// Has fetched what waking w will touch: most waiters are part of their G. A hint; w may be null.
+[[gnu::always_inline]] inline void foresee(const waiter* w) noexcept {
+  if (w != nullptr) __builtin_prefetch(reinterpret_cast<const std::byte*>(w) - kWaiterInG, 1);
 }
 
 // FIFO, with removal from the middle. The list itself (first, last) is part of the public object:

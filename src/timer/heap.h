@@ -147,7 +147,7 @@ class timer_heap {
   }
 
   // Has those fetched that are likely to be popped next.
-  void foresee(std::int64_t now) const noexcept {
+  [[gnu::always_inline]] void foresee(std::int64_t now) const noexcept {
     for (std::size_t i = 0; i <= kWays && i < size_; ++i)
       if (slots_[i].when <= now && slots_[i].ticket != kNone)
         __builtin_prefetch(timers_[slots_[i].ticket], 1);
