@@ -23,6 +23,13 @@ namespace vole::rt {
 
 struct P;
 
+// Will a wake-up be judged, and by what?
+enum class trial : std::uint8_t {
+  none,
+  work,    // that a goroutine made
+  polled,  // that the poller brought
+};
+
 struct alignas(64) M {
   hot_words<P> hot;
 
@@ -50,6 +57,8 @@ struct alignas(64) M {
   const P* stole_p = nullptr;     // with which P, and its count of switches then
   std::uint64_t stole_switches = 0;
   std::int64_t called_at = 0;     // ns; when it was last woken to search; 0: that has been judged
+  std::int64_t trial_cpu = 0;     // its CPU time then, and how often it had slept
+  std::int64_t trial_sleeps = 0;
   rand_state random;
 
   // ── threads ──
@@ -60,7 +69,8 @@ struct alignas(64) M {
   P* last_p = nullptr;            // [24]: the P we had, tried first
   P* next_p = nullptr;            // written by the waker before the wake
   note park;                      // where an idle M sleeps
-  bool on_trial = false;          // likewise: the wake-up will be judged (sched/contention.h)
+  trial on_trial = trial::none;   // likewise: the wake-up will be judged (sched/contention.h)
+  std::int64_t woken_at = 0;      // likewise: ns; if it is for what the poller brought
   bool must_end = false;          // written before the wake: end the thread
   M* next = nullptr;              // idle list, birth list or free list; under the scheduler lock
   atomic<bool> alive{false};      // the record belongs to a thread, or to one being born

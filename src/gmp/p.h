@@ -47,6 +47,8 @@ struct alignas(64) P {
   owner_count switches;
   atomic<std::uint32_t> schedtick{0};
   bool crowded = false;                // the last spill added to a backlog in the global queue
+  atomic<bool> polled{false};          // since it was last idle: the poller brought something, and
+                                       // nobody was called for it; sysmon reads
 
   // ── caches ──
   std::uint32_t stacks = 0;            // cached stacks of the default size
@@ -57,6 +59,7 @@ struct alignas(64) P {
 
   // ── counts ──
   owner_count spawned, finished, steals, stolen, overflows, hand_offs, preemptions, evictions;
+  owner_count rests;                   // how often it became idle
 
   // ── ownership ──
   alignas(64) atomic<M*> m{nullptr};   // written by the owner; the world-stopper reads

@@ -18,6 +18,7 @@ namespace vole::os {
 // ── clock ──
 std::int64_t now_ns() noexcept;                       // CLOCK_MONOTONIC
 std::int64_t thread_cpu_ns() noexcept;                // the calling thread's CPU time
+std::int64_t thread_sleeps() noexcept;                // how often it has slept in the kernel
 std::int64_t cpu_ns_of(std::uint64_t thread_id) noexcept;  // another's; negative: there is no such
 
 // ── threads ──

@@ -11,6 +11,7 @@ constexpr std::int64_t kWindow = 100 * 1000;     // ns
 constexpr std::int64_t kJustNow = 400 * 1000;    // ns
 constexpr std::int64_t kWorthwhile = 20 * 1000;  // ns; a wake-up costs the waker 6 us
 constexpr std::int64_t kShortRun = 250;          // ns; its lines take as long to change cores
+constexpr std::int64_t kTrial = 1000 * 1000;      // ns; then it is judged anyway
 constexpr std::uint32_t kVainMost = kInVain + 8;
 
 void in_vain() noexcept {
@@ -28,6 +29,23 @@ bool has_rival_locked(const M& m) noexcept {
     if (other != nullptr && other != &m && other->contended_at.load(relaxed) > since) return true;
   }
   return false;
+}
+
+// The last ones count most, and the longer ones more. (Hints: an update lost does no harm.)
+void blend(atomic<std::int64_t>& mean, std::int64_t add) noexcept {
+  mean.store(mean.load(relaxed) / 8 * 7 + add, relaxed);
+}
+
+// It ran for so long of the time since it was called. A thread that slept in a call is not short of
+// processors.
+void judge_polled(M& m) noexcept {
+  const std::int64_t wall = os::now_ns() - m.woken_at;
+  const bool slept = os::thread_sleeps() != m.trial_sleeps;
+  blend(sched.polled_wall, wall);
+  blend(sched.polled_cpu, slept ? wall : os::thread_cpu_ns() - m.trial_cpu);
+  const bool pays = sched.polled_cpu.load(relaxed) >= sched.polled_wall.load(relaxed) / 4 * 3;
+  const std::uint32_t vain = sched.polled_vain.load(relaxed);
+  sched.polled_vain.store(pays ? 0 : vain < kPolledVainMost ? vain + 1 : vain, relaxed);
 }
 
 }  // namespace
@@ -72,9 +90,40 @@ void judge_theft(M& m) noexcept {
   if (took < runs * kShortRun) in_vain();
 }
 
+void begin_trial(M& m) noexcept {
+  m.called_at = m.on_trial != trial::none ? os::now_ns() : 0;
+  if (m.on_trial != trial::polled) return;
+  m.trial_cpu = os::thread_cpu_ns();
+  m.trial_sleeps = os::thread_sleeps();
+}
+
+void called_by_network(M& m) noexcept {
+  m.on_trial = trial::polled;
+  m.woken_at = os::now_ns();
+  begin_trial(m);
+}
+
+bool gives_way_g0(M& m) noexcept {
+  if (m.called_at == 0 || m.on_trial != trial::polled || m.spinning) return false;
+  if (os::now_ns() - m.woken_at < kTrial) return false;
+  judge_polled(m);
+  called_by_network(m);
+  return !polled_pays() && sched.idle_p_count.load(relaxed) + 1 < sched.procs.load(relaxed);
+}
+
+bool network_is_seen_to() noexcept {
+  if (polled_pays()) return false;
+  const std::uint32_t n = sched.procs.load(relaxed);
+  for (std::uint32_t i = 0; i < n; ++i)
+    if (sched.p_at(i)->polled.load(relaxed) && !sched.idle_mask.test(i)) return true;
+  return false;
+}
+
 void judge_wake_up(M& m) noexcept {
   if (m.called_at == 0) return;
-  if (os::now_ns() - m.called_at < kWorthwhile) {
+  if (m.on_trial == trial::polled) {
+    judge_polled(m);
+  } else if (os::now_ns() - m.called_at < kWorthwhile) {
     in_vain();
   } else {
     sched.vain.store(0, relaxed);

@@ -6,11 +6,18 @@
 // global queue, its P becomes idle, and wake-ups are held to be in vain (sched/wake.h) until one
 // has been worth it. sysmon tries again, less and less often.
 //
-// Who    chan, sync: note_contention. g0: retire.
+// What the poller brings is another case: where the client, or anybody else, has the other
+// processors, a second thread only takes turns with the first. Such threads are on trial: which
+// part of the time since they were called did they run? While it is less than three quarters,
+// batches are run in turn by the P that got them (P::polled), nobody waits in the poller beside
+// it, and sysmon calls a thief when that P has not rested for long or makes no switch.
+//
+// Who    chan, sync: note_contention. g0: the rest.
 // Law    a thread retires only beside one that has a P and has met others just now, too.
 #pragma once
 
 #include "gmp/m.h"
+#include "sched/state.h"
 
 namespace vole::rt {
 
@@ -22,8 +29,20 @@ inline constexpr std::uint32_t kTooMuch = 8;  // meetings within kWindow
 // On g0. True: the M has no P any more.
 bool retire_g0(M& m) noexcept;
 
-// A thread that was woken to search has nothing more to do: was it worth it?
+// A thread was woken to search; later it has nothing more to do: was it worth it?
+void begin_trial(M& m) noexcept;
 void judge_wake_up(M& m) noexcept;
+
+// Do threads that are woken for what the poller brought get a processor to run on?
+inline constexpr std::uint32_t kPolledVainMost = 5;
+inline bool polled_pays() noexcept { return sched.polled_vain.load(relaxed) == 0; }
+// The poller has woken this one, beside others that run.
+void called_by_network(M& m) noexcept;
+// If they do not: is such a one, which has had its time, to leave the rest to others?
+bool gives_way_g0(M& m) noexcept;
+// Likewise: is there somebody who looks at the network himself when he has seen to what it brought
+// last? Then nobody else need wait for it.
+bool network_is_seen_to() noexcept;
 
 // Goroutines were stolen, and have been run: likewise. g0, holding a P.
 void note_theft(M& m) noexcept;

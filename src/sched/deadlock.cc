@@ -28,7 +28,7 @@ stillness see() noexcept {
   return {asleep == sched.m_count && sched.global.size_hint() == 0 &&
               !sched.stopping.load(relaxed) &&
               sched.idle_p_count.load(relaxed) == sched.procs.load(relaxed),
-          sched.m_count, sched.starts};
+          sched.m_count, sched.starts.load(relaxed)};
 }
 
 // A goroutine that the poller has found keeps its status until the M is out of the poller.

@@ -25,13 +25,13 @@ inline bool has_work(const P& p) noexcept {
 }
 
 struct shipped_env {
-  bool on_trial = false;  // who is woken will be judged
+  trial judged = trial::none;  // who is woken
 
   parking::state& parking_state() const noexcept { return sched.parking; }
   void lock() const noexcept { sched.lock.acquire(); }
   void unlock() const noexcept { sched.lock.release(); }
   P* pop_idle_p_locked() const noexcept { return rt::pop_idle_p_locked(nullptr); }
-  void start_spinning_m(P* p) const noexcept { start_m(p, true, on_trial); }
+  void start_spinning_m(P* p) const noexcept { start_m(p, true, judged); }
   bool must_not_idle_locked() const noexcept {
     return sched.stopping.load(relaxed) || sched.global.size_hint() != 0;
   }
@@ -53,12 +53,12 @@ inline void submit() noexcept {
 
 // For work that a thief would have to take from a busy P. While wake-ups are in vain, it is left to
 // sysmon (sched/wake.h).
-inline void submit_on_trial() noexcept {
-  shipped_env env{true};
+inline void submit_on_trial(trial judged) noexcept {
+  shipped_env env{judged};
   parking::submit(env);
 }
 inline void submit_local() noexcept {
-  if (sched.vain.load(relaxed) < kInVain) submit_on_trial();
+  if (sched.vain.load(relaxed) < kInVain) submit_on_trial(trial::work);
 }
 
 }  // namespace vole::rt

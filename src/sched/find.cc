@@ -32,6 +32,7 @@ G* find_once(M& m) noexcept {
   if (G* g = find_fair_tick(*m.p)) return g;
   if (G* g = find_local(*m.p)) return g;
   if (G* g = find_global(*m.p)) return g;
+  if (gives_way_g0(m)) return nullptr;
   if (G* g = find_polled(m)) return g;
   return find_stolen(m);
 }

@@ -2,6 +2,7 @@
 
 #include "os/os.h"
 #include "poll/poll.h"
+#include "sched/contention.h"
 #include "sched/env.h"
 #include "sched/netpoll.h"
 #include "sched/state.h"
@@ -67,11 +68,13 @@ bool take_p(M& m, const woken_list& list) noexcept {
   P* const p = pop_idle_p_locked(m.last_p);
   if (p == nullptr && list.count != 0)
     sched.global.append_locked(list.first, list.last, list.count);  // I6: no P is idle
-  if (p != nullptr) ++sched.starts;
+  if (p != nullptr) sched.count_start_locked();
   sched.lock.release();
   if (p == nullptr) return false;
   acquire_p(m, p);
   if (list.count != 0) {
+    sysmon::wake_by(first_of_all_timers());  // nobody waits for them now; sysmon may nap
+    if (sched.idle_p_count.load(relaxed) + 1 < sched.procs.load(relaxed)) called_by_network(m);
     inject_owner(m, list);
   } else {
     // Not by searching: a searcher that finds something calls the next one, for each of them.
@@ -87,6 +90,10 @@ bool worth_polling() noexcept {
 }
 
 bool rest_g0(M& m) noexcept {
+  if (network_is_seen_to()) {
+    sysmon::wake_by(first_of_all_timers());
+    return stop_m(m);
+  }
   for (;;) {
     if (sched.ending.load(seq_cst) || !worth_polling()) return stop_m(m);
     const std::int64_t last = sched.last_poll.exchange(0, seq_cst);

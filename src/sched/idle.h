@@ -10,7 +10,8 @@
 //
 // Law    I9: whenever a timer is pending or a file is open and some P is idle, an M waits in
 //        the poller, with a deadline no later than the first timer, or is on its way there
-//        or out of it; or sysmon looks on its behalf.
+//        or out of it; or sysmon looks on its behalf. The latter only beside a P that is busy:
+//        whose M goes idle last finds every P idle, and waits (network_is_seen_to).
 // Note   who comes out takes an idle P. If there is none all are busy, and will look
 //        themselves.
 #pragma once

@@ -44,7 +44,7 @@ void start_locked_m(M& m, G* g) noexcept {
   if (captive && !strict::claim_picked(*to)) return;  // it was let go, and runs
   P* const p = release_p(m);
   sched.lock.acquire();
-  ++sched.starts;
+  sched.count_start_locked();
   sched.lock.release();
   if (!captive) to->picked = g;
   to->next_p = p;

@@ -1,6 +1,7 @@
 #include "sched/netpoll.h"
 
 #include "os/os.h"
+#include "sched/contention.h"
 #include "sched/env.h"
 #include "sched/find.h"
 #include "sched/park.h"
@@ -32,9 +33,10 @@ void inject_owner(M& m, const woken_list& list) noexcept {
     put_in_turn_owner(*m.p, r);
     r = next;
   }
+  if (!polled_pays()) return m.p->polled.store(true, relaxed);  // sysmon will call, if need be
   if (list.count < 2) return;
   fence_seq_cst();  // S2
-  submit_local();
+  submit_on_trial(trial::polled);
 }
 
 G* find_polled(M& m) noexcept {

@@ -23,7 +23,8 @@ struct woken_list {
 };
 woken_list wake_complete(poll::completions& done) noexcept;
 
-// All of them into m's ring; another worker is called if there are several [32].
+// All of them into m's ring; another worker is called if there are several [32], and if that pays
+// (sched/contention.h).
 void inject_owner(M& m, const woken_list& list) noexcept;
 
 G* find_polled(M& m) noexcept;                  // [11], [12]: looks without waiting

@@ -36,6 +36,10 @@ struct sched_state {
   parking::state parking;
   atomic<std::uint32_t> vain{0};                   // wake-ups that brought nothing, in a row: sched/wake.h
 
+  atomic<std::uint32_t> polled_vain{0};            // likewise, of those for what the poller brought
+  atomic<std::int64_t> polled_cpu{0};              // how long they ran, of how long they were up
+  atomic<std::int64_t> polled_wall{0};
+
   // ── who waits for timers and the network ── (sched/idle.h)
   alignas(64) atomic<std::int64_t> last_poll{1};   // ns; 0: somebody waits in the poller
   atomic<std::int64_t> poll_until{0};              // until when; 0: not yet said
@@ -55,7 +59,7 @@ struct sched_state {
   // ── threads ──
   lifo<M, &M::next> free_ms;                       // L: records whose thread has ended
   std::uint32_t m_count = 0;                       // L: threads alive or being born
-  std::uint64_t starts = 0;                        // L: how often an M was given a P
+  atomic<std::uint64_t> starts{0};                 // how often an M was given a P; written under L
   std::int64_t refused_at = 0;                     // L: ns; when the kernel last refused a thread
   atomic<bool> unmanned{false};                    // a P lies idle for want of a thread
   atomic<std::uint32_t> zombies{0};
@@ -81,6 +85,7 @@ struct sched_state {
   atomic<std::int64_t> coarse_now{0};              // ns; advanced by sysmon and by idle Ms
 
   P* p_at(std::uint32_t i) noexcept { return all[i].load(std::memory_order_acquire); }
+  void count_start_locked() noexcept { starts.store(starts.load(relaxed) + 1, relaxed); }
   void reset() noexcept;                           // the end: as new, but for settings and ids
 };
 

@@ -23,14 +23,21 @@ constexpr std::int64_t kSuspicious = 200 * kMicro;
 constexpr std::int64_t kLongest = 1 * kMilli;     // while a P is busy [26]
 constexpr std::int64_t kLookAgain = 10 * kMilli;  // all Ps are idle, but not yet all threads
 constexpr std::int64_t kNetworkPatience = 1 * kMilli;  // [28]
+constexpr std::int64_t kThiefWaits = 400 * kMicro;  // for work that is there and is being seen to
 constexpr int kPatience = 50;                     // looks without news before backing off
 constexpr std::int64_t kTimerSlack = 500 * kMicro;  // not worth a call: it looks soon
 
-// What sysmon saw of a P when it last looked, while another P was idle.
+constexpr std::int64_t kStuck = 150 * kMicro;     // no switch for so long, and work behind it
+constexpr std::int64_t kBusyFor = 2 * kMilli;     // with what the poller brought, without a rest
+constexpr int kNods = 2;                          // naps in a row in which nothing was started
+
+// What sysmon saw of a P while another P was idle.
 struct sighting {
   const runnable* owed;
   std::uint64_t switches;
-  int loot;  // looks since a thief was last called, counted from when there was something to steal
+  std::int64_t still_since;  // when this number of switches was first seen
+  std::uint64_t rests;
+  std::int64_t loot_since;   // since a thief was last called: when there was first something to steal
 };
 
 struct office {
@@ -42,7 +49,9 @@ struct office {
   os::thread thread;
   sighting seen[kMaxProcs];
   std::int64_t trimmed_at, counted_at, stormed_at, asked_at;
-  int global_waits;                  // for how many looks, with a P idle
+  std::int64_t global_since;         // something waits in the global queue beside an idle P; 0: not
+  std::uint64_t starts;              // sched.starts at the last nap
+  int nods;                          // naps since then
   bool network_came;                 // it has put goroutines into the global queue
 };
 constinit office desk{};
@@ -52,28 +61,41 @@ void ring() noexcept {
   futex_wake(&desk.bell, 1);
 }
 
-// How many looks a thief is kept waiting: the longer, the more wake-ups have been in vain.
-int looks_to_wait() noexcept {
+// How long a thief is kept waiting: the longer, the more wake-ups have been in vain.
+std::int64_t thief_waits() noexcept {
   const std::uint32_t vain = sched.vain.load(relaxed);
-  return vain <= kInVain ? 2 : vain < kInVain + 4 ? 2 << (vain - kInVain) : 32;
+  return kThiefWaits * (vain <= kInVain ? 1 : vain < kInVain + 4 ? 2 << (vain - kInVain) : 32);
 }
 
-// Work lay there a look ago and lies there still, while a P is idle: pay.
-void pay_owed(P& p, sighting& last) noexcept {
+// Since when there has been something to steal. It is not forgotten when there is nothing: a ring that
+// is empty now and then is in use, too. But who has seen to all that the poller brought keeps up.
+std::int64_t loot_since(const P& p, const sighting& last, bool loot, std::int64_t now) noexcept {
+  const bool keeps_up = p.polled.load(relaxed) && p.rests.get() != last.rests;
+  return last.loot_since != 0 && !keeps_up ? last.loot_since : loot ? now : 0;
+}
+
+// Work lies there while a P is idle: behind a goroutine that runs on, or for long: pay. True: the
+// former.
+bool pay_owed(P& p, sighting& last, std::int64_t now) noexcept {
   if (sched.idle_p_count.load(relaxed) == 0 || p.status.load(relaxed) != p_status::running) {
-    last = {nullptr, 0, last.loot};
-    return;
+    last = {nullptr, 0, 0, last.rests, last.loot_since};
+    return false;
   }
   const bool loot = has_loot(p);
-  // It goes on counting over looks that found nothing: a ring that is empty now and then is in use, too.
-  const int looks = loot || last.loot != 0 ? last.loot + 1 : 0;
-  const sighting now{p.owed.load(relaxed), p.switches.get(), looks};
-  const bool stuck = now.owed != nullptr && now.owed == last.owed && now.switches == last.switches;
-  const bool due = (stuck && retake::expose(&p)) || (loot && looks >= looks_to_wait());
-  last = now;
-  if (!due) return;
-  last = {};
-  submit_on_trial();
+  const std::uint64_t switches = p.switches.get();
+  const sighting seen{p.owed.load(relaxed), switches,
+                      switches == last.switches ? last.still_since : now, p.rests.get(),
+                      loot_since(p, last, loot, now)};
+  const bool stands = now - seen.still_since >= kStuck;
+  const bool owes = stands && seen.owed != nullptr && seen.owed == last.owed;
+  const bool stuck = (stands && loot) || (owes && retake::expose(&p));
+  const bool polled = p.polled.load(relaxed);
+  const bool long_since = now - seen.loot_since >= (polled ? kBusyFor << sched.polled_vain.load(relaxed) : thief_waits());
+  const bool due = stuck || (loot && long_since);
+  last = due ? sighting{} : seen;
+  if (stands) p.polled.store(false, relaxed);  // it does not look at the network soon
+  if (due) submit_on_trial(polled ? trial::polled : trial::work);
+  return stuck;
 }
 
 // A timer that is due and that nobody has fired: its P is busy. With an idle P beside, a thief
@@ -100,12 +122,16 @@ std::int64_t look_at_timers(std::int64_t now) noexcept {
 }
 
 // A P retired, and left its work to the others: are they seeing to it?
-void pay_global() noexcept {
+void pay_global(std::int64_t now) noexcept {
   const bool waits = sched.idle_p_count.load(relaxed) != 0 && sched.global.size_hint() != 0;
-  desk.global_waits = waits ? desk.global_waits + 1 : 0;
-  if (desk.global_waits < (desk.network_came ? 2 : looks_to_wait())) return;
-  desk.global_waits = 0;
-  submit();
+  if (!waits) {
+    desk.global_since = 0;
+  } else if (desk.global_since == 0) {
+    desk.global_since = now;
+  } else if (now - desk.global_since >= (desk.network_came ? kStuck : thief_waits())) {
+    desk.global_since = 0;
+    submit();
+  }
 }
 
 slices::demand wanted(std::int64_t now) noexcept {
@@ -124,22 +150,21 @@ slices::finding look(std::int64_t now) noexcept {
     P& p = *sched.p_at(i);
     const finding f = slices::look(p, others, now);
     if (f > most) most = f;
-    pay_owed(p, desk.seen[i]);
+    if (pay_owed(p, desk.seen[i], now) && most == finding::nothing) most = finding::suspicion;
   }
-  pay_global();
+  pay_global(now);
   return most;
 }
 
 // How long until the next look.
 std::int64_t next_delay(slices::finding f, std::int64_t delay, int& quiet) noexcept {
   if (f == slices::finding::nothing) {
-    // While a P is idle, somebody may be owed its wake-up.
-    const std::int64_t most = sched.idle_p_count.load(relaxed) != 0 ? kOweMost : kLongest;
     if (++quiet > kPatience) delay *= 2;
-    return delay < most ? delay : most;
+    return delay < kLongest ? delay : kLongest;
   }
+  if (f == slices::finding::suspicion) return kSuspicious;  // and if it was nothing, as before
   quiet = 0;
-  return f == slices::finding::suspicion ? kSuspicious : kShortest;
+  return kShortest;
 }
 
 // VOLE_DEBUG=storm. Returns how long until the next look.
@@ -208,6 +233,19 @@ void sleep_while_idle(std::uint32_t rung, std::int64_t now) noexcept {
   desk.asleep.store(false, relaxed);
 }
 
+// Every P is idle, but something was started since the last nap, or not long ago: it will be again,
+// and nobody need wake us then. Timers are the poller's meanwhile, and of whoever leaves that.
+bool nap(std::uint32_t rung, std::int64_t now) noexcept {
+  const std::uint64_t starts = sched.starts.load(relaxed);
+  desk.nods = starts == desk.starts ? desk.nods + 1 : 1;
+  desk.starts = starts;
+  if (desk.nods > kNods) return false;
+  desk.pace.store(kLongest, relaxed);
+  desk.until.store(now + kLongest, seq_cst);
+  sleep(rung, kLongest);
+  return true;
+}
+
 bool all_idle() noexcept {
   return sched.idle_p_count.load(seq_cst) == sched.procs.load(seq_cst) &&
          !sched.stopping.load(seq_cst);
@@ -233,6 +271,7 @@ void sysmon_main(void*) noexcept {
     if (captives_hold_up(now)) strict::parole_all();
     ask_for_threads(now);
     if (all_idle()) {
+      if (nap(rung, now)) continue;
       sleep_while_idle(rung, now);
       delay = kFirst;
       quiet = 0;
@@ -254,7 +293,8 @@ int start() noexcept {
   desk.trimmed_at = desk.counted_at = desk.stormed_at = desk.asked_at = os::now_ns();
   for (sighting& s : desk.seen) s = {};
   desk.network_came = false;
-  desk.global_waits = 0;
+  desk.global_since = 0;
+  desk.nods = 0;
   slices::begin();
   os::thread_spec spec;
   spec.main = &sysmon_main;

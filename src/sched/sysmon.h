@@ -5,8 +5,9 @@
 // returns idle stacks to the system, and follows the machine's processor count [3].
 //
 // Law    it never needs a P, a malloc or a user's lock. When every P is idle it
-//        sleeps until somebody takes one or a timer is due; an idle program does not
-//        tick.
+//        sleeps until somebody takes one; an idle program does not tick. Before, it naps:
+//        a server is idle between any two requests, and to be woken for each costs more than
+//        they do.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,7 @@ namespace vole::rt::sysmon {
 int start() noexcept;           // 0 or errno
 void stop() noexcept;
 void wake_by(std::int64_t when) noexcept;  // a timer is due then, before all others
-// Rings, if it looks more seldom than that: a P went idle, and debts may have to be paid, of which
-// two looks must lie within the millisecond of I1; or a call may block.
-inline constexpr std::int64_t kOweMost = 400 * 1000;  // ns
+// Rings, if it looks more seldom than that: a call may block.
 inline constexpr std::int64_t kCallMost = 100 * 1000;
 void hurry(std::int64_t slower_than) noexcept;
 void wake_locked() noexcept;    // a P left the all-idle state; under the scheduler lock

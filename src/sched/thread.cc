@@ -1,6 +1,7 @@
 #include "sched/thread.h"
 
 #include "base/fatal.h"
+#include "sched/contention.h"
 #include "sched/env.h"
 #include "sched/find.h"
 #include "sched/idle.h"
@@ -58,7 +59,9 @@ void put_idle_p_locked(P* p) noexcept {
   p->status.store(p_status::idle, relaxed);
   sched.idle_ps.push(p);
   sched.idle_mask.set(p->id);
-  if (sched.idle_p_count.fetch_add(1, seq_cst) == 0) sysmon::hurry(sysmon::kOweMost);
+  p->rests.add_owner();
+  p->polled.store(false, relaxed);
+  sched.idle_p_count.fetch_add(1, seq_cst);
 }
 
 void drain_queue_locked(P* p) noexcept {
@@ -79,9 +82,10 @@ void shelve_p_locked(P* p, bool spinning) noexcept {
   if (--sched.stop_wait == 0) sched.stopped.wake();
 }
 
-void start_m(P* p, bool spinning, bool on_trial) noexcept {
+void start_m(P* p, bool spinning, trial judged) noexcept {
+  const std::int64_t now = judged == trial::polled ? os::now_ns() : 0;
   sched.lock.acquire();
-  ++sched.starts;
+  sched.count_start_locked();
   M* m = sched.idle_ms.pop();
   const bool sleeps = m != nullptr;
   if (!sleeps) m = midwife::new_m_locked();
@@ -91,7 +95,8 @@ void start_m(P* p, bool spinning, bool on_trial) noexcept {
     return midwife::tell_limit();
   }
   m->spinning = spinning;
-  m->on_trial = on_trial;
+  m->on_trial = judged;
+  m->woken_at = now;
   m->next_p = p;
   if (sleeps) m->idle.store(false, relaxed);
   sched.lock.release();
@@ -106,7 +111,7 @@ bool awake(M& m) noexcept {
   P* const p = m.next_p;
   m.next_p = nullptr;
   acquire_p(m, p);
-  m.called_at = m.on_trial ? os::now_ns() : 0;
+  begin_trial(m);
   return true;
 }
 

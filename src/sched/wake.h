@@ -3,7 +3,7 @@
 // Who    the scheduler; upstairs uses wake() of park.h.
 // Where  in the runtime, no lock held.
 // Law    I1: after any of these, an idle worker will find the G. For one that was readied
-//        on a P or yielded, that may take up to a millisecond: see "owed".
+//        on a P or yielded, that may take two looks of sysmon: see "owed".
 //
 // Owed wake-ups. A goroutine that readies another is often about to park and run
 // it right here; waking a second core for it costs more (a futex wake is 6 us, a
@@ -11,9 +11,9 @@
 // P's slot `owed`, which is nobody's but the owner's: two plain stores, where runnext
 // takes two locked instructions, and thieves that look about do not touch its line. A
 // second ready moves the first to the ring, and pays. If the P does not come to it,
-// because its goroutine runs on, sysmon moves it to the ring within a millisecond
-// (retake::expose) and pays. A yield owes likewise: it puts one goroutine into the
-// ring for the one it takes out; sysmon pays when it finds the ring in use twice.
+// because its goroutine runs on, sysmon moves it to the ring (retake::expose) and
+// pays, at the second look that finds it there. A yield owes likewise: it puts one goroutine into
+// the ring for the one it takes out; sysmon pays when the ring has been in use for a while.
 //
 // Wake-ups in vain. A thread that was woken, and had nothing to do for as long as three
 // wake-ups take, was woken in vain. After four in a row nobody is woken for work on a

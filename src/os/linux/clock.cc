@@ -1,3 +1,5 @@
+#include <sys/resource.h>
+
 #include <ctime>
 
 #include "os/os.h"
@@ -16,6 +18,12 @@ std::int64_t read_clock(clockid_t clock) noexcept {
 std::int64_t now_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
 
 std::int64_t thread_cpu_ns() noexcept { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+
+std::int64_t thread_sleeps() noexcept {
+  rusage used{};
+  getrusage(RUSAGE_THREAD, &used);
+  return used.ru_nvcsw;
+}
 
 std::int64_t cpu_ns_of(std::uint64_t thread_id) noexcept {
   // What pthread_getcpuclockid makes of a thread's id, for one that may have ended.

@@ -1,0 +1,83 @@
+// What the network brings waits for a goroutine that runs on, although a P is idle.
+//
+//     P0                                     P1
+//     polls; wake-ups for what the poller    idle; its M sleeps and does not wait in
+//       brings have been in vain, so           the poller: P0 will look
+//       nobody is called
+//     runs the first of the batch, which
+//       computes: the others are loot
+//     more comes, and a timer is due:
+//       P0 does not look
+//
+// sysmon sees that P0 makes no switch, and calls a thief; it asks the poller and the timers in P0's
+// place (sched/contention.h; docs/design/0010-second-core.md).
+
+#include <sys/socket.h>
+#include <unistd.h>
+#include <vole/vole.h>
+
+#include <array>
+#include <atomic>
+#include <span>
+#include <thread>
+
+#include "regress.h"
+#include "sched/contention.h"
+
+namespace {
+
+using vole_test::hog_until;
+
+VOLE_AT_PROCS(NetworkBehindAHog, 2, 4);
+
+struct link {
+  vole::net::conn ours;
+  int theirs;
+};
+
+link make_link() {
+  int ends[2];
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  return {vole::net::conn(ends[0]), ends[1]};
+}
+
+void tell(const link& l, char what) { EXPECT_EQ(write(l.theirs, &what, 1), 1); }
+
+TEST_P(NetworkBehindAHog, IsSeenTo) {
+  run([] {
+    std::array<link, 6> links;
+    for (link& l : links) l = make_link();
+    std::atomic<int> served{0}, slept{0}, hogs{0};  // the hog's own connection has two more
+    std::atomic<bool> hogged{false};
+    vole::wait_group done;
+    for (link& l : links)
+      done.go([&] {
+        char what = 0;
+        while (l.ours.read(std::span(&what, 1)) == 1) {
+          if (what == 'h' && hogs.exchange(1) == 0) {
+            hogged = hog_until([&] { return served == 10 && slept == 1; });
+          } else {
+            ++served;
+          }
+        }
+      });
+    done.go([&] {
+      vole::sleep_for(std::chrono::milliseconds(60));
+      ++slept;
+    });
+    std::thread outside([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // all of them wait by then
+      vole::rt::sched.polled_vain.store(vole::rt::kPolledVainMost, std::memory_order_relaxed);
+      for (const link& l : links) tell(l, 'h');
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      for (const link& l : links) tell(l, 'n');
+      for (const link& l : links) shutdown(l.theirs, SHUT_WR);
+    });
+    done.wait();
+    outside.join();
+    EXPECT_TRUE(hogged) << "served " << served << ", slept " << slept;
+    for (const link& l : links) close(l.theirs);
+  });
+}
+
+}  // namespace
