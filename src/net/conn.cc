@@ -86,6 +86,19 @@ std::size_t write_turn(endpoint& e, std::span<const const_buffer> parts,
   return done;
 }
 
+// One buffer, as mostly: without the parts' kilobyte of stack, which is a cold page in each of many
+// goroutines.
+std::size_t write_one(endpoint& e, const_buffer from, std::error_code& error) noexcept {
+  std::size_t done = 0;
+  if (from.empty() && e.kind.is_stream) return 0;
+  do {
+    const iovec part{const_cast<std::byte*>(from.data()) + done, clip(from.size() - done)};
+    done += static_cast<std::size_t>(until_done(
+        e, way::out, error, [&](int fd) { return write_parts(e, fd, &part, 1); }));
+  } while (!error && e.kind.is_stream && done < from.size());
+  return done;
+}
+
 std::string named(const char* what, const endpoint* e) {
   std::string s = what;
   if (e == nullptr || !e->local) return s;
@@ -118,7 +131,8 @@ std::size_t conn::write(std::span<const const_buffer> parts, std::error_code& er
 }
 
 std::size_t conn::write(std::span<const std::byte> from, std::error_code& error) noexcept {
-  return write(std::span<const const_buffer>(&from, 1), error);
+  const turn mine(end_, way::out, error);
+  return mine ? write_one(*end_, from, error) : 0;
 }
 
 std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t count,
@@ -154,7 +168,10 @@ std::size_t conn::read_full(std::span<std::byte> to) {
   return n;
 }
 std::size_t conn::write(std::span<const std::byte> from) {
-  return write(std::span<const const_buffer>(&from, 1));
+  std::error_code error;
+  const std::size_t n = write(from, error);
+  if (error) detail::throw_net(named("write", end_), error);
+  return n;
 }
 std::size_t conn::write(std::span<const const_buffer> parts) {
   std::error_code error;

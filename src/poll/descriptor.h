@@ -48,8 +48,10 @@ inline atomic<std::uintptr_t>& word_of(descriptor& d, way w) noexcept {
 // False: an event has come already; try the operation again instead of waiting.
 // True: look whether it is closed or too late, then commit or undo.
 inline bool start_wait(descriptor& d, way w) noexcept {
-  std::uintptr_t seen = descriptor::kReady;
-  if (word_of(d, w).compare_exchange_strong(seen, descriptor::kNil, seq_cst)) return false;
+  std::uintptr_t seen = word_of(d, w).load(seq_cst);
+  if (seen == descriptor::kReady &&
+      word_of(d, w).compare_exchange_strong(seen, descriptor::kNil, seq_cst))
+    return false;
   seen = descriptor::kNil;
   if (word_of(d, w).compare_exchange_strong(seen, descriptor::kWait, seq_cst)) return true;
   if (seen != descriptor::kReady) fatal("poll: two wait for one file in the same direction");
