@@ -43,6 +43,10 @@ link make_link() {
 
 void tell(const link& l, char what) { EXPECT_EQ(write(l.theirs, &what, 1), 1); }
 
+void pretend_in_vain() {
+  vole::rt::sched.polled_vain.store(vole::rt::kPolledVainMost, std::memory_order_relaxed);
+}
+
 TEST_P(NetworkBehindAHog, IsSeenTo) {
   run([] {
     std::array<link, 6> links;
@@ -67,7 +71,7 @@ TEST_P(NetworkBehindAHog, IsSeenTo) {
     });
     std::thread outside([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));  // all of them wait by then
-      vole::rt::sched.polled_vain.store(vole::rt::kPolledVainMost, std::memory_order_relaxed);
+      pretend_in_vain();
       for (const link& l : links) tell(l, 'h');
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       for (const link& l : links) tell(l, 'n');
@@ -76,6 +80,37 @@ TEST_P(NetworkBehindAHog, IsSeenTo) {
     done.wait();
     outside.join();
     EXPECT_TRUE(hogged) << "served " << served << ", slept " << slept;
+    for (const link& l : links) close(l.theirs);
+  });
+}
+
+// Two Ms go idle at once, and each could leave the poller to the other: then nobody answers.
+TEST_P(NetworkBehindAHog, SomebodyAlwaysWaits) {
+  run([] {
+    std::array<link, 6> links;
+    for (link& l : links) l = make_link();
+    vole::wait_group done;
+    for (link& l : links)
+      done.go([&] {
+        char what = 0;
+        while (l.ours.read(std::span(&what, 1)) == 1) {
+          if (what % 4 == 0) vole::yield();
+          if (what % 8 == 0) vole::sleep_for(std::chrono::microseconds(20));
+          l.ours.write(std::string_view(&what, 1));
+        }
+      });
+    std::thread outside([&] {
+      for (int round = 0; round < 3000; ++round) {
+        pretend_in_vain();
+        const std::size_t n = 1 + static_cast<std::size_t>(round) % links.size();
+        for (std::size_t i = 0; i < n; ++i) tell(links[i], static_cast<char>(round + static_cast<int>(i)));
+        char what = 0;
+        for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(read(links[i].theirs, &what, 1), 1);
+      }
+      for (const link& l : links) shutdown(l.theirs, SHUT_WR);
+    });
+    done.wait();
+    outside.join();
     for (const link& l : links) close(l.theirs);
   });
 }
