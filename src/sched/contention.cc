@@ -12,6 +12,7 @@ constexpr std::int64_t kJustNow = 400 * 1000;    // ns
 constexpr std::int64_t kWorthwhile = 20 * 1000;  // ns; a wake-up costs the waker 6 us
 constexpr std::int64_t kShortRun = 250;          // ns; its lines take as long to change cores
 constexpr std::int64_t kTrial = 1000 * 1000;      // ns; then it is judged anyway
+constexpr std::int64_t kTrialMost = 4 * kTrial;
 constexpr std::uint32_t kVainMost = kInVain + 8;
 
 void in_vain() noexcept {
@@ -41,8 +42,11 @@ void blend(atomic<std::int64_t>& mean, std::int64_t add) noexcept {
 void judge_polled(M& m) noexcept {
   const std::int64_t wall = os::now_ns() - m.woken_at;
   const bool slept = os::thread_sleeps() != m.trial_sleeps;
-  blend(sched.polled_wall, wall);
-  blend(sched.polled_cpu, slept ? wall : os::thread_cpu_ns() - m.trial_cpu);
+  const std::int64_t ran = slept ? wall : os::thread_cpu_ns() - m.trial_cpu;
+  // None counts for ever: it may have run one goroutine for a minute, or lost its P for one.
+  const std::int64_t counts = wall < kTrialMost ? wall : kTrialMost;
+  blend(sched.polled_wall, counts);
+  blend(sched.polled_cpu, ran >= wall ? counts : counts * (ran / 1000) / (wall / 1000 + 1));
   const bool pays = sched.polled_cpu.load(relaxed) >= sched.polled_wall.load(relaxed) / 4 * 3;
   const std::uint32_t vain = sched.polled_vain.load(relaxed);
   sched.polled_vain.store(pays ? 0 : vain < kPolledVainMost ? vain + 1 : vain, relaxed);

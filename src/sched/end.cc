@@ -155,6 +155,9 @@ void sched_state::reset() noexcept {
   last_poll.store(1, relaxed);
   poll_until.store(0, relaxed);
   vain.store(0, relaxed);
+  polled_vain.store(0, relaxed);
+  polled_cpu.store(0, relaxed);
+  polled_wall.store(0, relaxed);
   parking.spinning.store(0, relaxed);
   parking.need_spinning.store(0, relaxed);
   for (atomic<P*>& p : all) p.store(nullptr, relaxed);

@@ -47,6 +47,7 @@ void start_locked_m(M& m, G* g) noexcept {
   sched.count_start_locked();
   sched.lock.release();
   if (!captive) to->picked = g;
+  to->on_trial = trial::none;
   to->next_p = p;
   to->park.wake();
 }
