@@ -93,8 +93,8 @@ std::size_t write_one(endpoint& e, const_buffer from, std::error_code& error) no
   if (from.empty() && e.kind.is_stream) return 0;
   do {
     const iovec part{const_cast<std::byte*>(from.data()) + done, clip(from.size() - done)};
-    done += static_cast<std::size_t>(until_done(
-        e, way::out, error, [&](int fd) { return write_parts(e, fd, &part, 1); }));
+    done += static_cast<std::size_t>(
+        until_done(e, way::out, error, [&](int fd) { return write_parts(e, fd, &part, 1); }));
   } while (!error && e.kind.is_stream && done < from.size());
   return done;
 }

@@ -11,7 +11,7 @@ constexpr std::int64_t kWindow = 100 * 1000;     // ns
 constexpr std::int64_t kJustNow = 400 * 1000;    // ns
 constexpr std::int64_t kWorthwhile = 20 * 1000;  // ns; a wake-up costs the waker 6 us
 constexpr std::int64_t kShortRun = 250;          // ns; its lines take as long to change cores
-constexpr std::int64_t kTrial = 1000 * 1000;      // ns; then it is judged anyway
+constexpr std::int64_t kTrial = 1000 * 1000;     // ns; then it is judged anyway
 constexpr std::int64_t kTrialMost = 4 * kTrial;
 constexpr std::uint32_t kVainMost = kInVain + 8;
 

@@ -103,7 +103,8 @@ TEST_P(NetworkBehindAHog, SomebodyAlwaysWaits) {
       for (int round = 0; round < 3000; ++round) {
         pretend_in_vain();
         const std::size_t n = 1 + static_cast<std::size_t>(round) % links.size();
-        for (std::size_t i = 0; i < n; ++i) tell(links[i], static_cast<char>(round + static_cast<int>(i)));
+        for (std::size_t i = 0; i < n; ++i)
+          tell(links[i], static_cast<char>(round + static_cast<int>(i)));
         char what = 0;
         for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(read(links[i].theirs, &what, 1), 1);
       }
