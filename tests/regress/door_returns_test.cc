@@ -226,7 +226,8 @@ void expect_no_returns(void (*yields)(), int switches) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoTracing)
     GTEST_SKIP() << "tracing is not allowed here";
   ASSERT_TRUE(WIFSTOPPED(status) && WSTOPSIG(status) == SIGUSR1) << status;
-  ASSERT_TRUE(stop_sysmon(traced.pid()));
+  // It has its name when it has begun to run.
+  ASSERT_TRUE(vole_test::eventually([&] { return stop_sysmon(traced.pid()); }));
   trace t;
   ASSERT_EQ(follow(thread, t), "");
   EXPECT_GE(t.arrivals, switches - 5);
