@@ -90,7 +90,8 @@ bool pay_owed(P& p, sighting& last, std::int64_t now) noexcept {
   const bool owes = stands && seen.owed != nullptr && seen.owed == last.owed;
   const bool stuck = (stands && loot) || (owes && retake::expose(&p));
   const bool polled = p.polled.load(relaxed);
-  const bool long_since = now - seen.loot_since >= (polled ? kBusyFor << sched.polled_vain.load(relaxed) : thief_waits());
+  const std::int64_t patience = polled ? kBusyFor << sched.polled_vain.load(relaxed) : thief_waits();
+  const bool long_since = now - seen.loot_since >= patience;
   const bool due = stuck || (loot && long_since);
   last = due ? sighting{} : seen;
   if (stands) p.polled.store(false, relaxed);  // it does not look at the network soon
