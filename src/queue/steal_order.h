@@ -42,7 +42,8 @@ class steal_order {
   std::uint32_t victim() const noexcept { return at_; }
   void step() noexcept {
     --left_;
-    at_ = (at_ + stride_) % n_;
+    at_ += stride_;  // at most n: one subtraction is the remainder
+    if (at_ >= n_) at_ -= n_;
   }
 
  private:

@@ -21,6 +21,16 @@ bool may_spin() noexcept {
   return 2 * spinning < busy;
 }
 
+// Idle Ps have nothing but timers, which are the last round's: beside nobody who is busy, that is all.
+int first_round() noexcept {
+  return sched.idle_p_count.load(relaxed) + 1 < sched.procs.load(relaxed) ? 1 : kRounds;
+}
+
+// Known without a look at its lines.
+bool has_nothing(std::uint32_t id, int round) noexcept {
+  return sched.idle_mask.test(id) && (round != kRounds || !sched.timer_mask.test(id));
+}
+
 // The victim has nothing but its runnext. If it is running it will most likely park and run
 // that G itself within microseconds: let it. One that has moved on meanwhile needs no help.
 runnable* steal_runnext(P& victim) noexcept {
@@ -62,9 +72,10 @@ G* find_stolen(M& m) noexcept {
     parking::become_spinning(env, m);
   }
   P& thief = *m.p;
-  for (int round = 1; round <= kRounds; ++round) {
+  for (int round = first_round(); round <= kRounds; ++round) {
     for (steal_order order(sched.strides, m.random.next()); !order.done(); order.step()) {
       if (sched.stopping.load(relaxed)) return nullptr;
+      if (has_nothing(order.victim(), round)) continue;
       P& victim = *sched.p_at(order.victim());
       if (&victim == &thief) continue;
       if (round == kRounds && steal_timers(m, victim))
