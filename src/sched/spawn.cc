@@ -22,7 +22,7 @@ constexpr std::uint64_t kIdBatch = 16;
       "or a higher memory limit would help");
 }
 
-runnable* refill_free_gs(P& p) noexcept {
+[[gnu::noinline]] runnable* refill_free_gs(P& p) noexcept {
   sched.lock.acquire();
   while (p.free_gs.size() < kFreeRefill) {
     runnable* const r = sched.free_gs.pop();
@@ -76,7 +76,8 @@ std::uint64_t next_id(P& p) noexcept {
   return n;
 }
 
-void fill(G* g, const birth& b, std::uint64_t id, std::uint64_t parent) noexcept {
+// These two are inlined by force: go() is one call.
+[[gnu::always_inline]] inline void fill(G* g, const birth& b, std::uint64_t id, std::uint64_t parent) noexcept {
   if (status_of(*g) == g_status::dead) set_status(*g, g_status::dead, g_status::idle);
   g->id = id;
   g->parent = parent;
@@ -87,7 +88,7 @@ void fill(G* g, const birth& b, std::uint64_t id, std::uint64_t parent) noexcept
   if (b.name != nullptr) [[unlikely]] g->name = copy_name(b.name);
 }
 
-G* new_g_owner(M& m, const birth& b) noexcept {
+[[gnu::always_inline]] inline G* new_g_owner(M& m, const birth& b) noexcept {
   G* const g = take_record(*m.p);
   fill(g, b, next_id(*m.p), m.curg != nullptr ? m.curg->id : 0);
   m.p->spawned.add_owner();
