@@ -13,6 +13,7 @@ constexpr std::int64_t kWorthwhile = 20 * 1000;  // ns; a wake-up costs the wake
 constexpr std::int64_t kShortRun = 250;          // ns; its lines take as long to change cores
 constexpr std::int64_t kTrial = 1000 * 1000;     // ns; then it is judged anyway
 constexpr std::int64_t kTrialMost = 4 * kTrial;
+constexpr std::int64_t kWakeUp = 60 * 1000;      // ns; from the call to the first instruction
 constexpr std::uint32_t kVainMost = kInVain + 8;
 
 void in_vain() noexcept {
@@ -40,7 +41,8 @@ void blend(atomic<std::int64_t>& mean, std::int64_t add) noexcept {
 // It ran for so long of the time since it was called. A thread that slept in a call is not short of
 // processors.
 void judge_polled(M& m) noexcept {
-  const std::int64_t wall = os::now_ns() - m.woken_at;
+  const std::int64_t late = m.called_at - m.woken_at - kWakeUp;  // more than on an idle machine
+  const std::int64_t wall = os::now_ns() - m.called_at + (late > 0 ? late : 0);
   const bool slept = os::thread_sleeps() != m.trial_sleeps;
   const std::int64_t ran = slept ? wall : os::thread_cpu_ns() - m.trial_cpu;
   // None counts for ever: it may have run one goroutine for a minute, or lost its P for one.
@@ -115,9 +117,14 @@ bool gives_way_g0(M& m) noexcept {
   return !polled_pays() && sched.idle_p_count.load(relaxed) + 1 < sched.procs.load(relaxed);
 }
 
+void nobody_sees_to_network() noexcept {
+  const std::uint32_t n = sched.procs.load(acquire);
+  for (std::uint32_t i = 0; i < n; ++i) sched.p_at(i)->polled.store(false, relaxed);
+}
+
 bool network_is_seen_to() noexcept {
   if (polled_pays()) return false;
-  const std::uint32_t n = sched.procs.load(relaxed);
+  const std::uint32_t n = sched.procs.load(acquire);  // without a P: a resize may be about
   for (std::uint32_t i = 0; i < n; ++i)
     if (sched.p_at(i)->polled.load(relaxed) && !sched.idle_mask.test(i)) return true;
   return false;

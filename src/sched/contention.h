@@ -43,6 +43,7 @@ bool gives_way_g0(M& m) noexcept;
 // Likewise: is there somebody who looks at the network himself when he has seen to what it brought
 // last? Then nobody else need wait for it.
 bool network_is_seen_to() noexcept;
+void nobody_sees_to_network() noexcept;  // sysmon has found out
 
 // Goroutines were stolen, and have been run: likewise. g0, holding a P.
 void note_theft(M& m) noexcept;

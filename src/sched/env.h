@@ -39,7 +39,7 @@ struct shipped_env {
   void acquire_p(M& m, P* p) const noexcept { rt::acquire_p(m, p); }
   bool any_work() const noexcept {
     if (sched.global.size_now() != 0) return true;
-    const std::uint32_t n = sched.procs.load(relaxed);
+    const std::uint32_t n = sched.procs.load(std::memory_order_acquire);  // we have no P any more
     for (std::uint32_t i = 0; i < n; ++i)
       if (!sched.idle_mask.test(i) && has_loot(*sched.p_at(i))) return true;
     return false;

@@ -72,13 +72,12 @@ bool take_p(M& m, const woken_list& list) noexcept {
   sched.lock.release();
   if (p == nullptr) return false;
   acquire_p(m, p);
+  // Not by searching: a searcher that finds something calls the next one, for each of them.
+  if (list.count == 0) fire_all_due_timers(m, os::now_ns());
+  sysmon::wake_by(first_of_all_timers());  // nobody waits for them now; sysmon may nap
   if (list.count != 0) {
-    sysmon::wake_by(first_of_all_timers());  // nobody waits for them now; sysmon may nap
     if (sched.idle_p_count.load(relaxed) + 1 < sched.procs.load(relaxed)) called_by_network(m);
     inject_owner(m, list);
-  } else {
-    // Not by searching: a searcher that finds something calls the next one, for each of them.
-    fire_all_due_timers(m, os::now_ns());
   }
   return true;
 }

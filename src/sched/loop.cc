@@ -11,6 +11,7 @@
 #include "sched/env.h"
 #include "sched/find.h"
 #include "sched/locked.h"
+#include "sched/midwife.h"
 #include "sched/state.h"
 #include "sched/strict.h"
 #include "sched/switch.h"
@@ -66,6 +67,7 @@ G* next_g0(M& m) noexcept {
 }  // namespace
 
 void m_main(void* arg) noexcept {
+  midwife::arrived();
   M& m = *static_cast<M*>(arg);
   m.thread = os::this_thread();
   m.tid.store(os::thread_id(), relaxed);  // published with the P

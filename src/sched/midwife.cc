@@ -4,6 +4,7 @@
 
 #include "base/fatal.h"
 #include "base/list.h"
+#include "base/note.h"
 #include "os/os.h"
 #include "sched/state.h"
 #include "sched/thread.h"
@@ -17,8 +18,11 @@ struct office {
   atomic<std::uint32_t> bell{0};           // grows with every request
   atomic<bool> closing{false};
   os::thread thread;
+  note begun;
   atomic<std::uint64_t> tid{0};
   atomic<std::int64_t> birth_began{0};     // 0: none is under way
+  atomic<std::uint32_t> unborn{0};         // births begun, less threads that have come to m_main
+  atomic<std::int64_t> unborn_since{0};    // the last of either, roughly
 };
 constinit office desk;
 constinit atomic<bool> told{false};
@@ -84,10 +88,14 @@ void give_birth(M* m) noexcept {
   spec.arg = m;
   spec.name = "vole-m";
   os::thread born;  // m may be over before we know: from here on it is not ours
-  desk.birth_began.store(os::now_ns(), relaxed);
+  const std::int64_t now = os::now_ns();
+  desk.birth_began.store(now, relaxed);
+  if (desk.unborn.fetch_add(1, relaxed) == 0) desk.unborn_since.store(now, relaxed);
   const int error = os::create_thread(&born, spec);
   desk.birth_began.store(0, relaxed);
-  if (error == 0 || called_off(m, error)) return;
+  if (error == 0) return;
+  desk.unborn.fetch_sub(1, relaxed);
+  if (called_off(m, error)) return;
   sched.lock.acquire();
   const std::uint32_t have = sched.m_count;
   sched.lock.release();
@@ -98,6 +106,7 @@ void give_birth(M* m) noexcept {
 
 void midwife_main(void*) noexcept {
   desk.tid.store(os::thread_id(), relaxed);
+  desk.begun.wake();
   for (;;) {
     const std::uint32_t rung = desk.bell.load(std::memory_order_acquire);  // pairs: ring
     desk.lock.acquire();
@@ -164,8 +173,15 @@ void deliver(M* m) noexcept {
   ring();
 }
 
+void arrived() noexcept {
+  desk.unborn_since.store(os::now_ns(), relaxed);
+  desk.unborn.fetch_sub(1, relaxed);
+}
+
 bool is_held_up(std::int64_t now) noexcept {
-  constexpr std::int64_t kLong = 1000 * 1000;  // ns
+  constexpr std::int64_t kLong = 1000 * 1000;       // ns
+  constexpr std::int64_t kTooLong = 10 * kLong;
+  if (desk.unborn.load(relaxed) != 0 && now - desk.unborn_since.load(relaxed) > kTooLong) return true;
   const std::int64_t began = desk.birth_began.load(relaxed);
   return began != 0 && now - began > kLong &&
          os::state_of(desk.tid.load(relaxed)) == os::thread_state::sleeping;
@@ -173,13 +189,17 @@ bool is_held_up(std::int64_t now) noexcept {
 
 int start() noexcept {
   desk.closing.store(false, relaxed);
+  desk.unborn.store(0, relaxed);
   told.store(false, relaxed);
   os::save_signal_mask();
   os::thread_spec spec;
   spec.main = &midwife_main;
   spec.name = "vole-midwife";
   spec.block_signals = true;
-  return os::create_thread(&desk.thread, spec);
+  desk.begun.clear();
+  const int error = os::create_thread(&desk.thread, spec);
+  if (error == 0) desk.begun.sleep();
+  return error;
 }
 
 void stop() noexcept {

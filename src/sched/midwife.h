@@ -19,10 +19,12 @@ M* new_m_locked() noexcept;
 bool may_grow_locked() noexcept;  // could there be one thread more?
 void tell_limit() noexcept;     // says, once, what it means that there cannot
 void deliver(M* m) noexcept;    // its thread will start in m_main
+void arrived() noexcept;        // first thing in m_main
 // Has the birth under way lasted longer than births do, and does the midwife sleep over it? Then
-// somebody holds a lock that pthread_create needs. sysmon.
+// somebody holds a lock that pthread_create needs. Or a thread that was created has not come to
+// m_main: what it does before that, a sanitizer's start for one, may need a lock, too. sysmon.
 bool is_held_up(std::int64_t now) noexcept;
-int start() noexcept;           // 0 or errno
+int start() noexcept;           // 0 or errno; waits until it is there: a captive could hold it up
 void stop() noexcept;           // after this nobody is born
 
 }  // namespace vole::rt::midwife

@@ -1,6 +1,7 @@
 #include "sched/sysmon.h"
 
 #include "os/os.h"
+#include "sched/contention.h"
 #include "sched/deadlock.h"
 #include "sched/env.h"
 #include "sched/idle.h"
@@ -29,6 +30,7 @@ constexpr std::int64_t kTimerSlack = 500 * kMicro;  // not worth a call: it look
 
 constexpr std::int64_t kStuck = 150 * kMicro;     // no switch for so long, and work behind it
 constexpr std::int64_t kBusyFor = 2 * kMilli;     // with what the poller brought, without a rest
+constexpr std::int64_t kVerdict = 250 * kMilli;   // how long one about the network is held
 constexpr int kNods = 2;                          // naps in a row in which nothing was started
 
 // What sysmon saw of a P while another P was idle.
@@ -47,8 +49,9 @@ struct office {
   atomic<std::int64_t> pace{0};      // how long it sleeps between looks
   atomic<bool> closing{false};
   os::thread thread;
+  note begun;
   sighting seen[kMaxProcs];
-  std::int64_t trimmed_at, counted_at, stormed_at, asked_at;
+  std::int64_t trimmed_at, counted_at, stormed_at, asked_at, aged_at;
   std::int64_t global_since;         // something waits in the global queue beside an idle P; 0: not
   std::uint64_t starts;              // sched.starts at the last nap
   int nods;                          // naps since then
@@ -199,6 +202,18 @@ void follow_cpu_count(std::int64_t now) noexcept {
   world::start();
 }
 
+// That a second thread for the network does not pay is not held for ever: the processors may be free
+// by now, and only a trial can tell.
+void age_verdicts(std::int64_t now) noexcept {
+  const std::uint32_t vain = sched.polled_vain.load(relaxed);
+  if (vain == 0 || now - desk.aged_at < kVerdict) {
+    if (vain == 0) desk.aged_at = now;
+    return;
+  }
+  desk.aged_at = now;
+  sched.polled_vain.store(vain - 1, relaxed);
+}
+
 // A P lies idle for want of a thread: perhaps there can be one now.
 void ask_for_threads(std::int64_t now) noexcept {
   if (!sched.unmanned.load(relaxed) || now - desk.asked_at < kLookAgain) return;
@@ -234,6 +249,11 @@ void sleep_while_idle(std::uint32_t rung, std::int64_t now) noexcept {
   desk.asleep.store(false, relaxed);
 }
 
+bool all_idle() noexcept {
+  return sched.idle_p_count.load(seq_cst) == sched.procs.load(seq_cst) &&
+         !sched.stopping.load(seq_cst);
+}
+
 // Every P is idle, but something was started since the last nap, or not long ago: it will be again,
 // and nobody need wake us then. Timers are the poller's meanwhile, and of whoever leaves that.
 bool nap(std::uint32_t rung, std::int64_t now) noexcept {
@@ -243,13 +263,8 @@ bool nap(std::uint32_t rung, std::int64_t now) noexcept {
   if (desk.nods > kNods) return false;
   desk.pace.store(kLongest, relaxed);
   desk.until.store(now + kLongest, seq_cst);
-  sleep(rung, kLongest);
+  if (all_idle()) sleep(rung, kLongest);  // who took one before that saw no need to ring
   return true;
-}
-
-bool all_idle() noexcept {
-  return sched.idle_p_count.load(seq_cst) == sched.procs.load(seq_cst) &&
-         !sched.stopping.load(seq_cst);
 }
 
 // Strict mode: no thread can be had, perhaps because a captive is in the loader; or a P lies idle
@@ -261,6 +276,7 @@ bool captives_hold_up(std::int64_t now) noexcept {
 
 void sysmon_main(void*) noexcept {
   os::sharpen_timeouts();
+  desk.begun.wake();
   std::int64_t delay = kFirst;
   int quiet = 0;
   for (;;) {
@@ -271,8 +287,13 @@ void sysmon_main(void*) noexcept {
     sched.coarse_now.store(now, relaxed);
     if (captives_hold_up(now)) strict::parole_all();
     ask_for_threads(now);
+    age_verdicts(now);
     if (all_idle()) {
-      if (nap(rung, now)) continue;
+      if (nap(rung, now)) {
+        trim_stacks(now);
+        follow_cpu_count(now);
+        continue;
+      }
       sleep_while_idle(rung, now);
       delay = kFirst;
       quiet = 0;
@@ -282,7 +303,10 @@ void sysmon_main(void*) noexcept {
     desk.pace.store(delay, relaxed);
     trim_stacks(now);
     follow_cpu_count(now);
-    if (poll_for_others(now, kNetworkPatience)) desk.network_came = true;
+    if (poll_for_others(now, kNetworkPatience)) {
+      desk.network_came = true;
+      nobody_sees_to_network();  // or it would not have been left to us
+    }
     sleep_until_timer(rung, now, storm(now, delay));
   }
 }
@@ -291,7 +315,7 @@ void sysmon_main(void*) noexcept {
 
 int start() noexcept {
   desk.closing.store(false, relaxed);
-  desk.trimmed_at = desk.counted_at = desk.stormed_at = desk.asked_at = os::now_ns();
+  desk.trimmed_at = desk.counted_at = desk.stormed_at = desk.asked_at = desk.aged_at = os::now_ns();
   for (sighting& s : desk.seen) s = {};
   desk.network_came = false;
   desk.global_since = 0;
@@ -301,7 +325,10 @@ int start() noexcept {
   spec.main = &sysmon_main;
   spec.name = "vole-sysmon";
   spec.block_signals = true;
-  return os::create_thread(&desk.thread, spec);
+  desk.begun.clear();
+  const int error = os::create_thread(&desk.thread, spec);
+  if (error == 0) desk.begun.sleep();  // whoever lets captives go must not be held up by one
+  return error;
 }
 
 void stop() noexcept {

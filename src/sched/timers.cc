@@ -89,6 +89,9 @@ bool fire_due_timers(M& m, std::uint32_t p, std::int64_t now) noexcept {
 void fire_all_due_timers(M& m, std::int64_t now) noexcept {
   sched.timer_mask.for_each(sched.procs.load(relaxed),
                             [&](std::uint32_t p) { fire_due_timers(m, p, now); });
+  if (m.p->ring.size() == 0) return;
+  fence_seq_cst();  // S2: one a shelf, perhaps, and together more than we can run
+  submit_local();
 }
 
 std::uint64_t timers_fired() noexcept { return fired.load(relaxed); }
