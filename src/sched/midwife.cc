@@ -90,7 +90,9 @@ void give_birth(M* m) noexcept {
   os::thread born;  // m may be over before we know: from here on it is not ours
   const std::int64_t now = os::now_ns();
   desk.birth_began.store(now, relaxed);
-  if (desk.unborn.fetch_add(1, relaxed) == 0) desk.unborn_since.store(now, relaxed);
+  // The time first: with an old one sysmon would take this birth for one that is held up.
+  if (desk.unborn.load(relaxed) == 0) desk.unborn_since.store(now, relaxed);
+  desk.unborn.fetch_add(1, std::memory_order_release);  // pairs: is_held_up
   const int error = os::create_thread(&born, spec);
   desk.birth_began.store(0, relaxed);
   if (error == 0) return;
@@ -181,7 +183,7 @@ void arrived() noexcept {
 bool is_held_up(std::int64_t now) noexcept {
   constexpr std::int64_t kLong = 1000 * 1000;       // ns
   constexpr std::int64_t kTooLong = 10 * kLong;
-  if (desk.unborn.load(relaxed) != 0 && now - desk.unborn_since.load(relaxed) > kTooLong) return true;
+  if (desk.unborn.load(std::memory_order_acquire) != 0 && now - desk.unborn_since.load(relaxed) > kTooLong) return true;
   const std::int64_t began = desk.birth_began.load(relaxed);
   return began != 0 && now - began > kLong &&
          os::state_of(desk.tid.load(relaxed)) == os::thread_state::sleeping;
