@@ -206,12 +206,9 @@ void follow_cpu_count(std::int64_t now) noexcept {
 // by now, and only a trial can tell.
 void age_verdicts(std::int64_t now) noexcept {
   const std::uint32_t vain = sched.polled_vain.load(relaxed);
-  if (vain == 0 || now - desk.aged_at < kVerdict) {
-    if (vain == 0) desk.aged_at = now;
-    return;
-  }
+  if (vain != 0 && now - desk.aged_at < kVerdict) return;
   desk.aged_at = now;
-  sched.polled_vain.store(vain - 1, relaxed);
+  if (vain != 0) sched.polled_vain.store(vain - 1, relaxed);
 }
 
 // A P lies idle for want of a thread: perhaps there can be one now.
