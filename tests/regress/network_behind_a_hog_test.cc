@@ -47,6 +47,11 @@ void pretend_in_vain() {
   vole::rt::sched.polled_vain.store(vole::rt::kPolledVainMost, std::memory_order_relaxed);
 }
 
+void wait_until_all_park() {
+  const auto& s = vole::rt::sched;
+  while (s.idle_p_count.load() != s.procs.load()) std::this_thread::yield();
+}
+
 TEST_P(NetworkBehindAHog, IsSeenTo) {
   run([] {
     std::array<link, 6> links;
@@ -70,10 +75,10 @@ TEST_P(NetworkBehindAHog, IsSeenTo) {
       ++slept;
     });
     std::thread outside([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // all of them wait by then
+      wait_until_all_park();
       pretend_in_vain();
       for (const link& l : links) tell(l, 'h');
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      while (hogs == 0) std::this_thread::yield();
       for (const link& l : links) tell(l, 'n');
       for (const link& l : links) shutdown(l.theirs, SHUT_WR);
     });
