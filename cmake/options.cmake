@@ -9,7 +9,7 @@ function(vole_own_code target)
     list(APPEND warnings -Werror)
   endif()
   target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CXX>:${warnings};-fno-omit-frame-pointer;-fno-semantic-interposition>")
+    "$<$<COMPILE_LANGUAGE:CXX>:${warnings};-fno-omit-frame-pointer;-fno-semantic-interposition;-fno-tree-slp-vectorize>")
 endfunction()
 
 # vole_sees_rooms(<target>): may include the rooms of src/. Such code must agree with the

@@ -1,11 +1,15 @@
 // A P's own run queue [4]: a ring with one owner behind and many thieves in front.
 //
 // Who    push, pop, spill: the M holding this P (_owner). steal_half: any M holding
-//        another P, into its own queue. is_empty: anybody.
+//        another P, into its own queue. size, *_now: anybody.
 // Where  in the runtime; takes no lock, may be called under any.
-// Law    0 <= back - front <= kCapacity. Both only grow (modulo 2^32).
+// Law    0 <= back - front <= kCapacity. Both are modulo 2^32; front only grows, back
+//        goes down for pop_newest only, which counts a turn beside front: no claim that
+//        was prepared before it can succeed after it.
 // Note   a thief may read a slot while the owner reuses it. Its claim then fails
-//        and the copy is thrown away; that is why slots are atomic.
+//        and the copy is thrown away; that is why slots are atomic. While pop_newest
+//        is at work the newest is hidden: back may even be one behind front, until the
+//        owner has seen that a thief was faster.
 // Proof  tests/model/local_queue_model.cc
 #pragma once
 
@@ -27,7 +31,7 @@ class basic_local_queue {
   // Puts g at the back. False: full; the caller spills to the global queue.
   bool push_owner(runnable* g) noexcept {
     const std::uint32_t back = back_.load(relaxed);                    // only we write it
-    const std::uint32_t front = front_.load(std::memory_order_acquire);  // pairs: claim
+    const std::uint32_t front = index(front_.load(std::memory_order_acquire));  // pairs: claim
     if (back - front >= kCapacity) return false;
     slots_[back % kCapacity].store(g, relaxed);
     back_.store(back + 1, std::memory_order_release);  // pairs: look
@@ -36,20 +40,52 @@ class basic_local_queue {
 
   // Takes the oldest; nullptr: empty.
   runnable* pop_owner() noexcept {
-    std::uint32_t front = front_.load(std::memory_order_acquire);  // pairs: claim
+    std::uint64_t front = front_.load(std::memory_order_acquire);  // pairs: claim
     for (;;) {
-      if (front == back_.load(relaxed)) return nullptr;
+      if (index(front) == back_.load(relaxed)) return nullptr;
       runnable* g = slots_[front % kCapacity].load(relaxed);
       if (claim(front, 1)) return g;
     }
+  }
+
+  // Likewise, and pop_newest_owner may take it back while nothing else lies behind it.
+  bool push_newest_owner(runnable* g) noexcept {
+    const std::uint32_t back = back_.load(relaxed);
+    if (!push_owner(g)) return false;
+    marked_ = marked_end_ == back ? marked_ + 1 : 1;
+    marked_end_ = back + 1;
+    return true;
+  }
+
+  // May the newest be taken back? (It may be gone.)
+  bool newest_is_marked_owner() const noexcept {
+    return marked_end_ == back_.load(relaxed) && marked_ != 0;
+  }
+
+  // Takes the newest, if it is marked and at least `others` are left; else nullptr.
+  runnable* pop_newest_owner(std::uint32_t others) noexcept {
+    if (!newest_is_marked_owner()) return nullptr;
+    const std::uint32_t back = back_.load(relaxed);
+    std::uint64_t front = front_.load(std::memory_order_acquire);  // pairs: claim
+    while (back - index(front) > others) {
+      runnable* const g = slots_[(back - 1) % kCapacity].load(relaxed);
+      back_.store(back - 1, relaxed);  // before the claim, which publishes it
+      if (claim(front, kTurn)) {
+        --marked_;
+        marked_end_ = back - 1;
+        return g;
+      }
+      back_.store(back, std::memory_order_release);  // pairs: look
+    }
+    return nullptr;
   }
 
   // Moves the oldest half out of a full ring [6], linked through `next`; the list's last
   // element goes to *tail. nullptr: a thief has made room meanwhile, push again.
   runnable* spill_half_owner(runnable** tail) noexcept {
     const std::uint32_t back = back_.load(relaxed);
-    std::uint32_t front = front_.load(std::memory_order_acquire);  // pairs: claim
-    if (back - front < kCapacity) return nullptr;
+    std::uint64_t front = front_.load(std::memory_order_acquire);  // pairs: claim
+    if (back - index(front) < kCapacity) return nullptr;
     runnable* batch[kHalf];
     for (std::uint32_t i = 0; i < kHalf; ++i) batch[i] = slots_[(front + i) % kCapacity].load(relaxed);
     if (!claim(front, kHalf)) return nullptr;
@@ -71,22 +107,28 @@ class basic_local_queue {
   }
 
   std::uint32_t size() const noexcept {  // exact for the owner, a guess for others
-    const std::uint32_t front = front_.load(relaxed);
-    const std::uint32_t n = back_.load(relaxed) - front;
+    const std::uint32_t front = index(front_.load(relaxed));
+    const std::uint32_t n = count(front, back_.load(relaxed));
     return n <= kCapacity ? n : kCapacity;
   }
 
+  // How many lie between the two. A back that is one behind front: see "hidden".
+  static std::uint32_t count(std::uint32_t front, std::uint32_t back) noexcept {
+    const std::uint32_t n = back - front;
+    return static_cast<std::int32_t>(n) > 0 ? n : 0;
+  }
+
   // Part of the last look (sched/parking.h): seq_cst, so that it cannot be early.
-  std::uint32_t front_now() const noexcept { return front_.load(seq_cst); }
+  std::uint32_t front_now() const noexcept { return index(front_.load(seq_cst)); }
   std::uint32_t back_now() const noexcept { return back_.load(seq_cst); }
 
  private:
   // Copies the older half past `to`'s back without publishing it. Returns how many.
   std::uint32_t grab(basic_local_queue& to, std::uint32_t to_back) noexcept {
     for (;;) {
-      std::uint32_t front = front_.load(std::memory_order_acquire);      // pairs: claim
+      std::uint64_t front = front_.load(std::memory_order_acquire);      // pairs: claim
       const std::uint32_t back = back_.load(std::memory_order_acquire);  // look; pairs: push, steal
-      const std::uint32_t available = back - front;
+      const std::uint32_t available = count(index(front), back);
       const std::uint32_t n = available - available / 2;
       if (n == 0) return 0;
       if (n > kHalf) continue;  // front and back were not read at one instant
@@ -98,14 +140,22 @@ class basic_local_queue {
     }
   }
 
-  // The only way anything leaves the ring. On failure `front` is what it is now.
-  bool claim(std::uint32_t& front, std::uint32_t n) noexcept {
+  // The only way anything leaves the ring: n from the front, or kTurn, the newest. On failure
+  // `front` is what it is now.
+  bool claim(std::uint64_t& front, std::uint64_t n) noexcept {
     return front_.compare_exchange_strong(front, front + n, std::memory_order_acq_rel,
                                           std::memory_order_acquire);
   }
 
-  alignas(64) atomic<std::uint32_t> front_{0};
+  static std::uint32_t index(std::uint64_t front) noexcept { return static_cast<std::uint32_t>(front); }
+
+  static constexpr std::uint64_t kTurn = std::uint64_t{1} << 32;
+
+  alignas(64) atomic<std::uint64_t> front_{0};  // the index; above it turns, and what the index carries
   atomic<std::uint32_t> back_{0};
+  // Owner. So many in front of marked_end_ are marked, if they are still here.
+  std::uint32_t marked_end_ = 0;
+  std::uint32_t marked_ = 0;
   atomic<runnable*> slots_[Capacity] = {};
 };
 

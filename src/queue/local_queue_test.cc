@@ -116,7 +116,46 @@ TEST(LocalQueue, StealWorksAcrossTheWrapOfBothRings) {
   for (std::size_t i = 0; i < 124; ++i) ASSERT_EQ(number_of(thief.pop_owner()), i);
 }
 
-// One owner pushes, pops and spills; thieves steal. Every item is seen exactly once.
+TEST(LocalQueue, GivesBackTheNewestWhileTheyAreMarked) {
+  local_queue q;
+  std::vector<item> items = make_items(7);
+  for (std::size_t i = 0; i < 4; ++i) ASSERT_TRUE(i < 1 ? q.push_owner(&items[i]) : q.push_newest_owner(&items[i]));
+  EXPECT_EQ(number_of(q.pop_newest_owner(0)), 3u);
+  ASSERT_TRUE(q.push_owner(&items[4]));
+  EXPECT_EQ(q.pop_newest_owner(0), nullptr) << "one that is not marked lies behind them";
+  ASSERT_TRUE(q.push_newest_owner(&items[5]));
+  EXPECT_EQ(number_of(q.pop_newest_owner(0)), 5u);
+  EXPECT_EQ(q.pop_newest_owner(0), nullptr) << "the one that is not marked again";
+  for (const std::size_t i : {0u, 1u, 2u, 4u}) EXPECT_EQ(number_of(q.pop_owner()), i);
+  EXPECT_EQ(q.pop_owner(), nullptr);
+  ASSERT_TRUE(q.push_newest_owner(&items[6]));
+  EXPECT_EQ(number_of(q.pop_owner()), 6u);
+  EXPECT_EQ(q.pop_newest_owner(0), nullptr) << "marked, but gone";
+}
+
+TEST(LocalQueue, GivesBackTheNewestOnlyIfSoManyAreLeft) {
+  local_queue q;
+  std::vector<item> items = make_items(3);
+  for (item& i : items) ASSERT_TRUE(q.push_newest_owner(&i));
+  EXPECT_EQ(q.pop_newest_owner(3), nullptr);
+  EXPECT_EQ(number_of(q.pop_newest_owner(2)), 2u);
+  EXPECT_EQ(q.pop_newest_owner(2), nullptr);
+  EXPECT_EQ(q.size(), 2u);
+}
+
+TEST(LocalQueue, TheNewestAcrossTheWrapOfTheRing) {
+  local_queue q;
+  std::vector<item> items = make_items(local_queue::kCapacity);
+  item filler;
+  for (int i = 0; i < 200; ++i) q.push_owner(&filler), q.pop_owner();
+  for (item& i : items) ASSERT_TRUE(q.push_newest_owner(&i));
+  EXPECT_FALSE(q.push_newest_owner(&filler));
+  for (std::size_t i = items.size(); i > 0; --i) ASSERT_EQ(number_of(q.pop_newest_owner(0)), i - 1);
+  EXPECT_EQ(q.pop_newest_owner(0), nullptr);
+  EXPECT_EQ(q.size(), 0u);
+}
+
+// One owner pushes, pops at both ends and spills; thieves steal. Every item is seen exactly once.
 TEST(LocalQueue, EveryItemLeavesExactlyOnceUnderThieves) {  // [15]
   constexpr std::size_t kItems = 200'000;
   constexpr std::size_t kThieves = 3;
@@ -138,8 +177,11 @@ TEST(LocalQueue, EveryItemLeavesExactlyOnceUnderThieves) {  // [15]
       }
     });
   for (std::size_t i = 0; i < kItems;) {
-    if (owner.push_owner(&items[i])) {
-      if (++i % 3 == 0)
+    if (i % 16 != 0 ? owner.push_newest_owner(&items[i]) : owner.push_owner(&items[i])) {
+      ++i;
+      for (std::size_t back = i % 11 == 0 ? 5 : i % 2; back != 0; --back)
+        if (runnable* r = owner.pop_newest_owner(i % 4 == 0 ? 2 : 0)) see(r);
+      if (i % 5 == 0)
         if (runnable* r = owner.pop_owner()) see(r);
       continue;
     }

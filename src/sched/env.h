@@ -7,15 +7,16 @@
 
 namespace vole::rt {
 
-// Does this P have anything in its ring or runnext? Exact at one instant: if back has not moved
-// since it was first read, front and runnext were read while it held. seq_cst: part of the last
-// look, which must not be early.
+// Does this P have anything in its ring or runnext? At one instant, if back has not moved since it
+// was first read: what was in runnext or in the ring before is then there, or runs. One that the
+// owner hides while it takes it, and it is the last, runs next. seq_cst: part of the last look,
+// which must not be early.
 inline bool has_loot(const P& p) noexcept {
   for (;;) {
     const std::uint32_t front = p.ring.front_now();
     const std::uint32_t back = p.ring.back_now();
     const runnable* const next = p.runnext.load(seq_cst);
-    if (back == p.ring.back_now()) return front != back || next != nullptr;
+    if (back == p.ring.back_now()) return local_queue::count(front, back) != 0 || next != nullptr;
   }
 }
 

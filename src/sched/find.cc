@@ -13,7 +13,12 @@
 namespace vole::rt {
 namespace {
 
-constexpr std::size_t kForeseen = 4;  // cache lines
+constexpr std::size_t kForeseen = 6;  // cache lines
+
+// A ring of so many goes breadth first, a longer one depth first; but for every 16th pick, which is
+// the oldest's.
+constexpr std::uint32_t kBreadth = 32;
+constexpr std::uint32_t kOldestTick = 16;
 
 void fire_own_timers(M& m) noexcept {
   if (first_timer(m.p->id) != kNoTimer) fire_due_timers(m, m.p->id, os::now_ns());
@@ -23,7 +28,7 @@ void fire_own_timers(M& m) noexcept {
 // gcc drops calls of functions that do nothing but prefetch.)
 [[gnu::always_inline]] inline void foresee(const G& g) noexcept {
   if (!g.started) return;
-  const auto* const frame = static_cast<const std::byte*>(g.sp);
+  const auto* const frame = static_cast<const std::byte*>(g.sp) - 128;
   for (std::size_t line = 0; line < kForeseen; ++line) __builtin_prefetch(frame + line * 64, 1);
 }
 
@@ -64,9 +69,13 @@ G* find_g0(M& m) noexcept {
   }
 }
 
+runnable* take_newest_owner(P& p) noexcept {
+  if (p.schedtick.load(relaxed) % kOldestTick == 0) return nullptr;
+  return p.ring.pop_newest_owner(kBreadth);
+}
+
 G* find_fair_tick(P& p) noexcept {
-  if ((p.schedtick.load(relaxed) + 1) % kFairTick != 0 || sched.global.size_hint() == 0)
-    return nullptr;
+  if (!is_fair_tick(p) || sched.global.size_hint() == 0) return nullptr;
   sched.lock.acquire();
   runnable* const r = sched.global.pop_locked();
   sched.lock.release();

@@ -23,11 +23,18 @@ inline void bump_tick(P& p) noexcept {
   p.schedtick.store(p.schedtick.load(relaxed) + 1, relaxed);
 }
 
+inline bool is_fair_tick(const P& p) noexcept {
+  return (p.schedtick.load(relaxed) + 1) % kFairTick == 0;
+}
+
 inline runnable* take_owed_owner(P& p) noexcept {
   runnable* const r = p.owed.load(relaxed);
   if (r != nullptr) p.owed.store(nullptr, relaxed);
   return r;
 }
+
+// The newest newborn, if there are many (docs/design/0012-newest-first.md); nullptr: the oldest's turn.
+runnable* take_newest_owner(P& p) noexcept;
 
 // What is owed, then runnext, then the ring. In the header: the quick pick of every switch is this.
 // The first two inherit the slice: no tick.
@@ -37,7 +44,8 @@ inline runnable* take_next_owner(P& p) noexcept {
     if (p.runnext.compare_exchange_strong(next, nullptr, std::memory_order_acq_rel, relaxed))
       return next;
   }
-  runnable* const r = p.ring.pop_owner();
+  runnable* r = p.ring.newest_is_marked_owner() ? take_newest_owner(p) : nullptr;
+  if (r == nullptr) r = p.ring.pop_owner();
   if (r != nullptr) bump_tick(p);
   return r;
 }

@@ -57,9 +57,14 @@ bool nothing_else_to_do(M& m) noexcept {
 
 // The fair tick [9]: g0 looks at the global queue and at the timers.
 bool others_are_due(const P& p) noexcept {
-  return (p.schedtick.load(relaxed) + 1) % kFairTick == 0 && p.owed.load(relaxed) == nullptr &&
+  return is_fair_tick(p) && p.owed.load(relaxed) == nullptr &&
          p.runnext.load(relaxed) == nullptr &&
          (sched.global.size_hint() != 0 || first_timer(p.id) != kNoTimer);
+}
+
+// It may run whom it likes right here: it has a P, no goroutine owns it, nobody asks for it.
+[[gnu::always_inline]] inline bool is_free(const M& m) noexcept {
+  return m.p != nullptr && m.locked_g == nullptr && m.hot.attention.load(relaxed) == 0;
 }
 
 // Picked, but it has no stack yet or runs on another thread only: can it run right here?
@@ -73,8 +78,8 @@ bool others_are_due(const P& p) noexcept {
 }
 
 [[gnu::always_inline]] inline G* pick(M& m, const stack* spare) noexcept {
+  if (!is_free(m)) return nullptr;
   P* const p = m.p;
-  if (p == nullptr || m.locked_g != nullptr || m.hot.attention.load(relaxed) != 0) return nullptr;
   runnable* r = take_owed_owner(*p);
   if (r == nullptr) {
     if (others_are_due(*p)) return nullptr;
@@ -86,16 +91,29 @@ bool others_are_due(const P& p) noexcept {
   return settle(m, g, spare);
 }
 
-// What most switches come to, without a call: the goroutine that was readied last runs here, and
-// nobody handles an exception. nullptr: pick() knows more.
+// What most switches come to, without a call, while nobody handles an exception: to the goroutine
+// that was readied last, or, of a yield, to the ring's oldest. nullptr: pick() knows more.
+[[gnu::always_inline]] inline bool runs_plainly(const G& g) noexcept {
+  return g.started && g.locked_m == nullptr && !g.has_exceptions;
+}
+
 [[gnu::always_inline]] inline G* take_owed_plainly(M& m) noexcept {
-  P* const p = m.p;
-  if (p == nullptr || m.locked_g != nullptr || m.hot.attention.load(relaxed) != 0) return nullptr;
-  G* const g = static_cast<G*>(p->owed.load(relaxed));
-  if (g == nullptr || !g->started || g->locked_m != nullptr || g->has_exceptions ||
-      !m.exceptions->empty())
+  if (!is_free(m)) return nullptr;
+  G* const g = static_cast<G*>(m.p->owed.load(relaxed));
+  if (g == nullptr || !runs_plainly(*g) || !m.exceptions->empty()) return nullptr;
+  m.p->owed.store(nullptr, relaxed);
+  return g;
+}
+
+// (Whether it runs plainly is known only when it is out of the ring.)
+[[gnu::always_inline]] inline G* take_oldest_plainly(M& m) noexcept {
+  if (!is_free(m) || !m.exceptions->empty()) return nullptr;
+  P& p = *m.p;
+  if (p.owed.load(relaxed) != nullptr || p.runnext.load(relaxed) != nullptr ||
+      p.ring.newest_is_marked_owner() || is_fair_tick(p))
     return nullptr;
-  p->owed.store(nullptr, relaxed);
+  G* const g = static_cast<G*>(p.ring.pop_owner());
+  if (g != nullptr) bump_tick(p);
   return g;
 }
 
@@ -115,6 +133,22 @@ bool yielded_to_global(G* g, void*) noexcept {
   push_global_owing(g);
   submit_local();
   return true;
+}
+
+// picked: out of the ring already.
+[[gnu::noinline]] vole_next yield_slowly(M& m, void* sp, G* picked) noexcept {
+  G* const g = m.curg;
+  if (picked == nullptr && nothing_else_to_do(m)) {
+    arch::san_aim(m.san, g->stack.lo);
+    return {sp, &m};
+  }
+  g->sp = sp;
+  if (G* const next = picked != nullptr ? settle(m, picked, nullptr) : pick(m, nullptr)) {
+    leave_behind(m, &yielded_to_ring, m.p, g);
+    return {aim_at(m, next), &m};
+  }
+  leave_behind(m, &yielded_to_global, nullptr, g);
+  return {aim_at_g0(m), &m};
 }
 
 }  // namespace
@@ -156,19 +190,13 @@ extern "C" vole_next vole_decide_park(commit_fn commit, void* arg, std::uint32_t
 }
 
 extern "C" vole_next vole_decide_yield(void* sp) noexcept {
-  M& m = *enter();
-  G* const g = m.curg;
-  g->sp = sp;
-  if (G* const next = pick(m, nullptr)) {
-    leave_behind(m, &yielded_to_ring, m.p, g);
-    return {aim_at(m, next), &m};
-  }
-  if (nothing_else_to_do(m)) {
-    arch::san_aim(m.san, g->stack.lo);
-    return {sp, &m};
-  }
-  leave_behind(m, &yielded_to_global, nullptr, g);
-  return {aim_at_g0(m), &m};
+  M* const here = arch::this_m();
+  if (!try_enter(here)) [[unlikely]] return yield_slowly(*reenter(), sp, nullptr);
+  G* const next = take_oldest_plainly(*here);
+  if (next == nullptr || !runs_plainly(*next)) [[unlikely]] return yield_slowly(*here, sp, next);
+  here->curg->sp = sp;
+  leave_behind(*here, &yielded_to_ring, here->p, here->curg);
+  return {aim_plainly(*here, next), here};
 }
 
 extern "C" void vole_refused(M* m, G* g) noexcept { ready(m, g); }

@@ -27,19 +27,22 @@ bool spill(P& p, runnable* g) noexcept {
   return true;
 }
 
+enum class age { newborn, woken };
+
 // The running goroutine has made one more runnable: to the ring's tail. If that adds to a backlog,
 // it is to yield.
-void put_behind(M& m, runnable* g) noexcept {
-  m.p->crowded = false;  // what others spilled here, a timer or a yield, is not its doing
-  put_back_owner(*m.p, g);
+void put_behind(M& m, runnable* g, age a) noexcept {
+  P& p = *m.p;
+  p.crowded = false;  // what others spilled here, a timer or a yield, is not its doing
+  if (!(a == age::newborn ? p.ring.push_newest_owner(g) : p.ring.push_owner(g))) spill_owner(p, g);
   fence_seq_cst();  // S2: the ring's back is a release store; S3 must not be early
-  if (m.p->crowded && m.curg != nullptr) m.hot.attention.store(1, relaxed);
+  if (p.crowded && m.curg != nullptr) m.hot.attention.store(1, relaxed);
 }
 
 // Puts a newborn into runnext; the one it displaces goes to the ring.
 void put_next_owner(M& m, runnable* g) noexcept {
   runnable* const displaced = m.p->runnext.exchange(g, seq_cst);  // S1
-  if (displaced != nullptr) put_behind(m, displaced);
+  if (displaced != nullptr) put_behind(m, displaced, age::newborn);
 }
 
 }  // namespace
@@ -67,7 +70,7 @@ void ready(M* m, G* g) noexcept {
   runnable* const displaced = p.owed.load(relaxed);
   p.owed.store(g, relaxed);
   if (displaced == nullptr) return;
-  put_behind(*m, displaced);
+  put_behind(*m, displaced, age::woken);
   submit_local();
 }
 
@@ -83,7 +86,7 @@ void put_new_owner(M& m, G* g) noexcept {
 #ifdef VOLE_CHECKED
   // Nobody may rely on the order: debug builds sometimes queue behind instead [5].
   if (m.random.below(4) == 0) {
-    put_behind(m, g);  // S1 and S2 for a push that bypasses runnext
+    put_behind(m, g, age::newborn);  // S1 and S2 for a push that bypasses runnext
     return submit_local();
   }
 #endif

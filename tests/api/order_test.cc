@@ -2,6 +2,7 @@
 
 #include <vole/vole.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -16,6 +17,7 @@ class Order : public vole_test::Runtime {};
 INSTANTIATE_TEST_SUITE_P(Ps, Order, testing::Values(1), vole_test::procs_name);
 
 constexpr std::size_t kLocal = 200, kGlobal = 40;
+constexpr int kEnoughFed = 200;
 
 // One letter for each goroutine in the order they ran: main's own, l, and those that a plain thread
 // queued globally, g. Empty: somebody ran before all of them were there.
@@ -65,6 +67,55 @@ TEST_P(Order, RunnextFirst) {  // [5] [11]
     gate.done();
     done.wait();
     EXPECT_EQ(log, "nrrrrr");
+  });
+}
+
+// A tree of goroutines that wait for their children: the newest first, once there are many, so that
+// few wait at once. Breadth first it would be most of a generation.
+TEST_P(Order, AWideTreeIsWalkedDepthFirst) {
+  struct tree {
+    static void grow(int depth, long& alive, long& most) {
+      vole::wait_group children;
+      for (int i = 0; depth > 0 && i < 10; ++i) {
+        most = std::max(most, ++alive);
+        children.go([&alive, &most, depth] { grow(depth - 1, alive, most); });
+      }
+      children.wait();
+      --alive;
+    }
+  };
+  run([] {
+    long alive = 1, most = 1;
+    tree::grow(4, alive, most);
+    EXPECT_EQ(alive, 0);
+    EXPECT_LT(most, 900) << "of 11,111; oldest first it is 1,400";
+  });
+}
+
+// The newest first, but not only they: those that came before get every 16th turn.
+TEST_P(Order, TheOldestIsNotForgottenForTheNewest) {
+  struct crowd {
+    bool& old_ran;
+    int& fed;
+    // Two more for itself, one of which runs at once and ends: as many wait as before.
+    void feed() const {
+      if (old_ran || ++fed > kEnoughFed) return;
+      vole::go([*this] { feed(); });
+      vole::go([] {});
+    }
+  };
+  run([] {
+    constexpr int kWaiting = 100;
+    bool old_ran = false;
+    int fed = 0;
+    vole::wait_group done;
+    done.go([&] { old_ran = true; });
+    for (int i = 0; i < kWaiting; ++i)
+      done.go([&] { crowd{old_ran, fed}.feed(); });
+    done.wait();
+    EXPECT_TRUE(old_ran);
+    EXPECT_LT(fed, kEnoughFed) << "it was forgotten for as long as there were newer ones";
+    while (vole::stats().goroutines > 1) vole::yield();
   });
 }
 

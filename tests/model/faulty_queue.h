@@ -12,7 +12,8 @@
 namespace {
 
 enum class fault {
-  none, publishes_first, claims_first, never_full, publishes_all, forgets_rest, pops_unclaimed
+  none, publishes_first, claims_first, never_full, publishes_all, forgets_rest, pops_unclaimed,
+  turns_uncounted, hides_late, stays_hidden
 };
 
 template <std::uint32_t Capacity, fault F>
@@ -24,7 +25,7 @@ class faulty_queue {
 
   bool push_owner(runnable* g) noexcept {
     const std::uint32_t back = back_.load(relaxed);
-    const std::uint32_t front = front_.load(acquire);
+    const std::uint32_t front = index(front_.load(acquire));
     if (F != fault::never_full && back - front >= kCapacity) return false;
     if (F == fault::publishes_first) back_.store(back + 1, release);
     slots_[back % kCapacity].store(g, relaxed);
@@ -32,11 +33,27 @@ class faulty_queue {
     return true;
   }
 
+  bool push_newest_owner(runnable* g) noexcept { return push_owner(g); }
+
+  runnable* pop_newest_owner(std::uint32_t others) noexcept {
+    const std::uint32_t back = back_.load(relaxed);
+    std::uint64_t front = front_.load(acquire);
+    while (back - index(front) > others) {
+      runnable* const g = slots_[(back - 1) % kCapacity].load(relaxed);
+      if (F != fault::hides_late) back_.store(back - 1, relaxed);
+      const bool mine = claim(front, F == fault::turns_uncounted ? 0 : kTurn);
+      if (mine && F == fault::hides_late) back_.store(back - 1, relaxed);
+      if (mine) return g;
+      if (F != fault::stays_hidden) back_.store(back, release);
+    }
+    return nullptr;
+  }
+
   runnable* pop_owner() noexcept {
-    std::uint32_t front = front_.load(acquire);
+    std::uint64_t front = front_.load(acquire);
     for (;;) {
       const std::uint32_t back = back_.load(relaxed);
-      if (front == back) return nullptr;
+      if (index(front) == back) return nullptr;
       if (F == fault::pops_unclaimed) {
         back_.store(back - 1, release);
         return slots_[(back - 1) % kCapacity].load(relaxed);
@@ -47,8 +64,8 @@ class faulty_queue {
   }
 
   runnable* spill_half_owner(runnable** tail) noexcept {
-    std::uint32_t front = front_.load(acquire);
-    if (back_.load(relaxed) - front < kCapacity) return nullptr;
+    std::uint64_t front = front_.load(acquire);
+    if (back_.load(relaxed) - index(front) < kCapacity) return nullptr;
     runnable* batch[kHalf];
     for (std::uint32_t i = 0; i < kHalf; ++i)
       batch[i] = slots_[(front + i) % kCapacity].load(relaxed);
@@ -78,12 +95,13 @@ class faulty_queue {
 
   std::uint32_t grab(faulty_queue& to, std::uint32_t to_back) noexcept {
     for (;;) {
-      std::uint32_t front = front_.load(acquire);
-      const std::uint32_t available = back_.load(acquire) - front;
+      std::uint64_t front = front_.load(acquire);
+      const std::uint32_t between = back_.load(acquire) - index(front);
+      const std::uint32_t available = static_cast<std::int32_t>(between) > 0 ? between : 0;
       const std::uint32_t n = available - available / 2;
       if (n == 0) return 0;
       if (n > kHalf) continue;
-      const std::uint32_t from = front;
+      const std::uint64_t from = front;
       if (F == fault::claims_first && !claim(front, n)) continue;
       for (std::uint32_t i = 0; i < n; ++i)
         to.slots_[(to_back + i) % kCapacity].store(slots_[(from + i) % kCapacity].load(relaxed),
@@ -92,11 +110,15 @@ class faulty_queue {
     }
   }
 
-  bool claim(std::uint32_t& front, std::uint32_t n) noexcept {
+  static std::uint32_t index(std::uint64_t front) noexcept { return static_cast<std::uint32_t>(front); }
+
+  bool claim(std::uint64_t& front, std::uint64_t n) noexcept {
     return front_.compare_exchange_strong(front, front + n, std::memory_order_acq_rel, acquire);
   }
 
-  vole::base::atomic<std::uint32_t> front_{0};
+  static constexpr std::uint64_t kTurn = std::uint64_t{1} << 32;
+
+  vole::base::atomic<std::uint64_t> front_{0};
   vole::base::atomic<std::uint32_t> back_{0};
   vole::base::atomic<runnable*> slots_[Capacity] = {};
 };

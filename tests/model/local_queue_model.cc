@@ -1,7 +1,7 @@
 // queue/local_queue.h on the checker: one owner, one or two thieves, small rings.
 //
-// Law    every element leaves the ring exactly once, the owner's in order; what its
-//        pusher wrote is visible to whoever runs it; nobody sees a ring empty that
+// Law    every element leaves the ring exactly once, the owner's in order but for the
+//        newest that it takes back; what its pusher wrote is visible to whoever runs it; nobody sees a ring empty that
 //        is not; a slot is reused only after the read that counts.
 // Note   the last of these cannot show in a value here (a load never returns a later
 //        store), so it is checked by clocks: `reuse` below.
@@ -25,7 +25,7 @@ struct item : runnable {
 
 struct plan {
   int before = 0;        // pushed before anybody runs
-  const char* owner = "";  // u: push, o: pop; in this order
+  const char* owner = "";  // u: push, o: pop, n: pop the newest; in this order
   int thieves = 1;
   int steals = 1;        // tries of each
   int sure = 0;          // so many of the first thief's steals must succeed
@@ -73,6 +73,8 @@ struct stealing {
     for (const char* c = what.owner; *c != 0; ++c) {
       if (*c == 'u') {
         push();
+      } else if (*c == 'n') {
+        if (runnable* g = mine.pop_newest_owner(0)) take_back(g);
       } else if (runnable* g = mine.pop_owner(); g != nullptr) {
         out(g);
       } else {
@@ -87,7 +89,7 @@ struct stealing {
     it.slot = back % kCapacity;
     it.payload = it.order;
     const std::uint32_t begun = model::stamp();
-    while (!mine.push_owner(&it)) {
+    while (!mine.push_newest_owner(&it)) {
       runnable* tail = nullptr;
       runnable* const head = mine.spill_half_owner(&tail);
       int n = 0;
@@ -106,6 +108,12 @@ struct stealing {
     item& it = *static_cast<item*>(g);
     model::require(it.order > last_out, "the owner got them out of order");
     last_out = it.order;
+    run(it);
+  }
+
+  void take_back(runnable* g) {
+    item& it = *static_cast<item*>(g);
+    model::require(it.slot == --back % kCapacity, "not the newest");
     run(it);
   }
 
@@ -163,6 +171,27 @@ TEST(LocalQueue, EachElementOnceWithTwoThieves) {
                            plan{.before = 4, .owner = "uouo", .thieves = 2, .steals = 2}, weak{});
 }
 
+TEST(LocalQueue, TheNewestOnceWithOneThief) {
+  const model::options o{.seconds = 1.5};
+  model::holds<shipped<2>>("ring of 2: the newest", o, plan{.before = 2, .owner = "nun"}, weak{});
+  model::holds<shipped<2>>("ring of 2: the newest, the oldest", o,
+                           plan{.before = 2, .owner = "nuo", .steals = 2}, weak{});
+  model::holds<shipped<2>>("ring of 2: the newest; indices wrap", o,
+                           plan{.before = 1, .owner = "unun", .steals = 2, .first = kEdge}, weak{});
+  model::holds<shipped<4>>("ring of 4: the newest, twice", o,
+                           plan{.before = 4, .owner = "nnuu"}, weak{});
+  model::holds<shipped<4>>("ring of 4: all the newest", o, plan{.before = 4, .owner = "nnnn"}, weak{});
+}
+
+TEST(LocalQueue, TheNewestOnceWithTwoThieves) {
+  model::holds<shipped<2>>("ring of 2: the newest, 2 thieves", {.seconds = 2},
+                           plan{.before = 2, .owner = "nu", .thieves = 2}, weak{});
+  model::holds<shipped<4>>("ring of 4: the newest, 2 thieves", {.preemptions = 2, .seconds = 3},
+                           plan{.before = 4, .owner = "nnu", .thieves = 2}, weak{});
+  model::holds<shipped<4>>("ring of 4: the newest, 2 thieves, twice each", {.random = 30'000},
+                           plan{.before = 4, .owner = "nunnuu", .thieves = 2, .steals = 2}, weak{});
+}
+
 TEST(LocalQueue, NobodySeesItFalselyEmpty) {
   const model::options o{.seconds = 1};
   model::holds<shipped<4>>("ring of 4: a thief always finds", o,
@@ -194,6 +223,22 @@ TEST(LocalQueue, MutantsAreCaught) {
       "ring: the owner pops without a claim", o, plan{.before = 1, .owner = "o"}, weak{});
   model::holds<stealing<faulty_queue<2, fault::none>>>("ring: the mutants' common text", o, small,
                                                        weak{});
+}
+
+TEST(LocalQueue, MutantsOfTheNewestAreCaught) {
+  const model::options o{.seconds = 5};
+  const plan last{.before = 1, .owner = "no"}, both{.before = 2, .owner = "nu"};
+  const plan deep{.before = 4, .owner = "nnn"};
+  model::catches<shipped<2>>("ring, newest: claim relaxed", o, last, weak{.claim = true});
+  model::catches<shipped<2>>("ring, newest: claim not atomic", o, both, weak{.torn = true});
+  model::catches<stealing<faulty_queue<4, fault::turns_uncounted>>>(
+      "ring, newest: no turn is counted", o, deep, weak{});
+  model::catches<stealing<faulty_queue<2, fault::hides_late>>>(
+      "ring, newest: hidden after the claim", o, last, weak{});
+  model::catches<stealing<faulty_queue<2, fault::stays_hidden>>>(
+      "ring, newest: hidden for good", o, last, weak{});
+  model::holds<stealing<faulty_queue<4, fault::none>>>("ring, newest: the mutants' common text", o,
+                                                       deep, weak{});
 }
 
 }  // namespace
