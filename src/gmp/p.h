@@ -46,6 +46,7 @@ struct alignas(64) P {
   alignas(64) atomic<runnable*> owed{nullptr};  // readied last, runs next: see sched/wake.h
   owner_count switches;
   atomic<std::uint32_t> schedtick{0};
+  std::int64_t oldest_at = 0;          // coarse clock: when the ring's oldest was last preferred
   bool crowded = false;                // the last spill added to a backlog in the global queue
   atomic<bool> polled{false};          // since it was last idle: the poller brought something, and
                                        // nobody was called for it; sysmon reads

@@ -69,7 +69,7 @@ class basic_local_queue {
     std::uint64_t front = front_.load(std::memory_order_acquire);  // pairs: claim
     while (back - index(front) > others) {
       runnable* const g = slots_[(back - 1) % kCapacity].load(relaxed);
-      back_.store(back - 1, relaxed);  // before the claim, which publishes it
+      back_.store(back - 1, std::memory_order_release);  // pairs: look; and before the claim
       if (claim(front, kTurn)) {
         --marked_;
         marked_end_ = back - 1;

@@ -7,16 +7,16 @@
 
 namespace vole::rt {
 
-// Does this P have anything in its ring or runnext? At one instant, if back has not moved since it
-// was first read: what was in runnext or in the ring before is then there, or runs. One that the
-// owner hides while it takes it, and it is the last, runs next. seq_cst: part of the last look,
-// which must not be early.
+// Does this P have anything in its ring or runnext? That there is nothing must hold at one instant:
+// if back is what it was when it was first read, what had been in runnext was not in the ring then.
+// One that the owner hides while it takes it, and it is the last, is taken in any case. seq_cst: part
+// of the last look, which must not be early.
 inline bool has_loot(const P& p) noexcept {
   for (;;) {
     const std::uint32_t front = p.ring.front_now();
     const std::uint32_t back = p.ring.back_now();
-    const runnable* const next = p.runnext.load(seq_cst);
-    if (back == p.ring.back_now()) return local_queue::count(front, back) != 0 || next != nullptr;
+    if (local_queue::count(front, back) != 0 || p.runnext.load(seq_cst) != nullptr) return true;
+    if (back == p.ring.back_now()) return false;
   }
 }
 

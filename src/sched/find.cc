@@ -13,12 +13,14 @@
 namespace vole::rt {
 namespace {
 
-constexpr std::size_t kForeseen = 6;  // cache lines
+// Cache lines of a stack: the frame it goes on with, and below it what runs on arrival.
+constexpr std::ptrdiff_t kForeseen = 4, kForeseenBelow = 2;
 
-// A ring of so many goes breadth first, a longer one depth first; but for every 16th pick, which is
-// the oldest's.
+// A ring of so many goes breadth first, a longer one depth first; but for every 16th tick, which is
+// the oldest's, as is the next one whenever depth has had its time.
 constexpr std::uint32_t kBreadth = 32;
 constexpr std::uint32_t kOldestTick = 16;
+constexpr std::int64_t kDepthMost = 1000 * 1000;  // ns, on the coarse clock
 
 void fire_own_timers(M& m) noexcept {
   if (first_timer(m.p->id) != kNoTimer) fire_due_timers(m, m.p->id, os::now_ns());
@@ -28,8 +30,9 @@ void fire_own_timers(M& m) noexcept {
 // gcc drops calls of functions that do nothing but prefetch.)
 [[gnu::always_inline]] inline void foresee(const G& g) noexcept {
   if (!g.started) return;
-  const auto* const frame = static_cast<const std::byte*>(g.sp) - 128;
-  for (std::size_t line = 0; line < kForeseen; ++line) __builtin_prefetch(frame + line * 64, 1);
+  const auto* const frame = static_cast<const std::byte*>(g.sp);
+  for (std::ptrdiff_t line = -kForeseenBelow; line < kForeseen; ++line)
+    __builtin_prefetch(frame + line * 64, 1);
 }
 
 G* find_once(M& m) noexcept {
@@ -70,8 +73,11 @@ G* find_g0(M& m) noexcept {
 }
 
 runnable* take_newest_owner(P& p) noexcept {
-  if (p.schedtick.load(relaxed) % kOldestTick == 0) return nullptr;
-  return p.ring.pop_newest_owner(kBreadth);
+  const std::int64_t now = sched.coarse_now.load(relaxed);
+  if (p.schedtick.load(relaxed) % kOldestTick != 0 && now - p.oldest_at < kDepthMost)
+    return p.ring.pop_newest_owner(kBreadth);
+  p.oldest_at = now;
+  return nullptr;
 }
 
 G* find_fair_tick(P& p) noexcept {

@@ -26,12 +26,12 @@ inline void swap_exceptions(M& m, G* from, G* to) noexcept {
   if (brings) to->has_exceptions = false;
 }
 
-// A yield may return at once unless g0 has something to do: a G that was picked but cannot run
-// right here, a request, global work, or (on a locked thread) anything at all.
+// A yield may return at once unless somebody else has anything to do: a request, global work, the
+// own queue.
 bool nothing_else_to_do(M& m) noexcept {
-  return m.picked == nullptr && m.hot.attention.load(relaxed) == 0 &&
-         sched.global.size_hint() == 0 && m.p->ring.size() == 0 &&
-         m.p->runnext.load(relaxed) == nullptr && m.p->owed.load(relaxed) == nullptr;
+  return m.hot.attention.load(relaxed) == 0 && sched.global.size_hint() == 0 &&
+         m.p->ring.size() == 0 && m.p->runnext.load(relaxed) == nullptr &&
+         m.p->owed.load(relaxed) == nullptr;
 }
 
 // switch_to and quick_pick, in the frame of the door's decision: that is every switch.

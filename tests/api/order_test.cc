@@ -3,6 +3,7 @@
 #include <vole/vole.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -17,7 +18,6 @@ class Order : public vole_test::Runtime {};
 INSTANTIATE_TEST_SUITE_P(Ps, Order, testing::Values(1), vole_test::procs_name);
 
 constexpr std::size_t kLocal = 200, kGlobal = 40;
-constexpr int kEnoughFed = 200;
 
 // One letter for each goroutine in the order they ran: main's own, l, and those that a plain thread
 // queued globally, g. Empty: somebody ran before all of them were there.
@@ -92,31 +92,47 @@ TEST_P(Order, AWideTreeIsWalkedDepthFirst) {
   });
 }
 
+// A crowd of newborns that never gets smaller: each has one more like itself and one that runs at
+// once and ends. It stops when nobody is left who came before it.
+struct crowd {
+  int& before;
+  int& fed;
+  int enough;
+  std::chrono::milliseconds each;
+
+  void feed() const {
+    if (before == 0 || ++fed > enough) return;
+    const auto until = std::chrono::steady_clock::now() + each;
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    vole::go([*this] { feed(); });
+    vole::go([] {});
+  }
+};
+
+// How many of a crowd ran before `old` that came earlier did.
+int fed_before(int old, int enough, std::chrono::milliseconds each) {
+  constexpr int kWaiting = 100;
+  int before = old, fed = 0;
+  vole::wait_group done;
+  for (int i = 0; i < old; ++i) done.go([&] { --before; });
+  for (int i = 0; i < kWaiting; ++i)
+    done.go([&] { crowd{before, fed, enough, each}.feed(); });
+  done.wait();
+  EXPECT_EQ(before, 0);
+  while (vole::num_goroutines() > 1) vole::yield();
+  return fed;
+}
+
 // The newest first, but not only they: those that came before get every 16th turn.
 TEST_P(Order, TheOldestIsNotForgottenForTheNewest) {
-  struct crowd {
-    bool& old_ran;
-    int& fed;
-    // Two more for itself, one of which runs at once and ends: as many wait as before.
-    void feed() const {
-      if (old_ran || ++fed > kEnoughFed) return;
-      vole::go([*this] { feed(); });
-      vole::go([] {});
-    }
-  };
-  run([] {
-    constexpr int kWaiting = 100;
-    bool old_ran = false;
-    int fed = 0;
-    vole::wait_group done;
-    done.go([&] { old_ran = true; });
-    for (int i = 0; i < kWaiting; ++i)
-      done.go([&] { crowd{old_ran, fed}.feed(); });
-    done.wait();
-    EXPECT_TRUE(old_ran);
-    EXPECT_LT(fed, kEnoughFed) << "it was forgotten for as long as there were newer ones";
-    while (vole::stats().goroutines > 1) vole::yield();
-  });
+  run([] { EXPECT_LT(fed_before(1, 200, std::chrono::milliseconds(0)), 200); });
+}
+
+// And a turn a millisecond: one in 16 would be little where turns are long.
+TEST_P(Order, NewbornsThatTakeLongAreServedInTurn) {
+  constexpr int kOld = 16, kSixteenEach = 16 * kOld;
+  run([] { EXPECT_LT(fed_before(kOld, kSixteenEach, std::chrono::milliseconds(3)), kSixteenEach / 2); });
 }
 
 // A goroutine that ends hands its very stack to one that starts.

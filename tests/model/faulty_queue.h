@@ -13,7 +13,7 @@ namespace {
 
 enum class fault {
   none, publishes_first, claims_first, never_full, publishes_all, forgets_rest, pops_unclaimed,
-  turns_uncounted, hides_late, stays_hidden
+  turns_uncounted, hides_late, hides_relaxed, stays_hidden
 };
 
 template <std::uint32_t Capacity, fault F>
@@ -40,7 +40,7 @@ class faulty_queue {
     std::uint64_t front = front_.load(acquire);
     while (back - index(front) > others) {
       runnable* const g = slots_[(back - 1) % kCapacity].load(relaxed);
-      if (F != fault::hides_late) back_.store(back - 1, relaxed);
+      if (F != fault::hides_late) back_.store(back - 1, F == fault::hides_relaxed ? relaxed : release);
       const bool mine = claim(front, F == fault::turns_uncounted ? 0 : kTurn);
       if (mine && F == fault::hides_late) back_.store(back - 1, relaxed);
       if (mine) return g;

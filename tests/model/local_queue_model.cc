@@ -1,8 +1,9 @@
 // queue/local_queue.h on the checker: one owner, one or two thieves, small rings.
 //
 // Law    every element leaves the ring exactly once, the owner's in order but for the
-//        newest that it takes back; what its pusher wrote is visible to whoever runs it; nobody sees a ring empty that
-//        is not; a slot is reused only after the read that counts.
+//        newest that it takes back; what its pusher wrote is visible to whoever runs
+//        it; nobody sees a ring empty that is not, unless the owner is taking the last
+//        one; a slot is reused only after the read that counts.
 // Note   the last of these cannot show in a value here (a load never returns a later
 //        store), so it is checked by clocks: `reuse` below.
 #include "queue/local_queue.h"
@@ -178,6 +179,8 @@ TEST(LocalQueue, TheNewestOnceWithOneThief) {
                            plan{.before = 2, .owner = "nuo", .steals = 2}, weak{});
   model::holds<shipped<2>>("ring of 2: the newest; indices wrap", o,
                            plan{.before = 1, .owner = "unun", .steals = 2, .first = kEdge}, weak{});
+  model::holds<shipped<2>>("ring of 2: two, then the newest", o, plan{.owner = "uun"}, weak{});
+  model::holds<shipped<4>>("ring of 4: two, then both", o, plan{.owner = "uunn"}, weak{});
   model::holds<shipped<4>>("ring of 4: the newest, twice", o,
                            plan{.before = 4, .owner = "nnuu"}, weak{});
   model::holds<shipped<4>>("ring of 4: all the newest", o, plan{.before = 4, .owner = "nnnn"}, weak{});
@@ -235,6 +238,8 @@ TEST(LocalQueue, MutantsOfTheNewestAreCaught) {
       "ring, newest: no turn is counted", o, deep, weak{});
   model::catches<stealing<faulty_queue<2, fault::hides_late>>>(
       "ring, newest: hidden after the claim", o, last, weak{});
+  model::catches<stealing<faulty_queue<2, fault::hides_relaxed>>>(
+      "ring, newest: hidden relaxed", o, plan{.owner = "uun"}, weak{});
   model::catches<stealing<faulty_queue<2, fault::stays_hidden>>>(
       "ring, newest: hidden for good", o, last, weak{});
   model::holds<stealing<faulty_queue<4, fault::none>>>("ring, newest: the mutants' common text", o,
