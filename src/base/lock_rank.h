@@ -14,6 +14,7 @@ enum class lock_rank : std::uint8_t {
   object = 30,     // a waitable object: wait_group, later channels and mutexes
   timer = 35,      // a P's timers
   sched = 40,      // L of docs/design/0003-wake-ups.md
+  records = 45,    // free Gs and names
   retake = 50,     // one M's P is being taken away, given or given up
   midwife = 60,    // the list of threads to be born
   poll = 65,       // the poller's free descriptors

@@ -23,13 +23,13 @@ constexpr std::uint64_t kIdBatch = 16;
 }
 
 [[gnu::noinline]] runnable* refill_free_gs(P& p) noexcept {
-  sched.lock.acquire();
+  sched.records.acquire();
   while (p.free_gs.size() < kFreeRefill) {
     runnable* const r = sched.free_gs.pop();
     if (r == nullptr) break;
     p.free_gs.push(r);
   }
-  sched.lock.release();
+  sched.records.release();
   if (runnable* r = p.free_gs.pop()) return r;
   G* fresh[kFreeRefill];
   const std::size_t n = g_slab.allocate_batch(fresh, kFreeRefill);
@@ -46,9 +46,9 @@ G* take_record(P& p) noexcept {
 }
 
 G* take_record_guest() noexcept {
-  sched.lock.acquire();
+  sched.records.acquire();
   runnable* const r = sched.free_gs.pop();
-  sched.lock.release();
+  sched.records.release();
   if (r != nullptr) return as_g(r);
   G* const fresh = g_slab.allocate_raw();
   if (fresh == nullptr) no_memory();
@@ -64,9 +64,9 @@ std::uint64_t next_id(P& p) noexcept {
 }
 
 [[gnu::noinline]] g_name* copy_name(const char* text) noexcept {
-  sched.lock.acquire();
+  sched.records.acquire();
   g_name* n = sched.free_names.pop();
-  sched.lock.release();
+  sched.records.release();
   if (n == nullptr) n = name_slab.allocate_raw();
   if (n == nullptr) no_memory();
   const std::size_t most = sizeof(n->text) - 1;
@@ -154,11 +154,11 @@ void discard_g(G* g) noexcept {
   if (this_m() == nullptr) {
     sched.guest_spawned.fetch_sub(1, relaxed);
     bury(*g);
-    sched.lock.acquire();
+    sched.records.acquire();
     if (g->name != nullptr) sched.free_names.push(g->name);
     reset(g);
     sched.free_gs.push(g);
-    sched.lock.release();
+    sched.records.release();
     return guest_leave();
   }
   M* const m = enter();
@@ -203,16 +203,16 @@ void guest_enter_started() noexcept {
 void recycle_g(M& m, G* g) noexcept {
   P& p = *m.p;
   if (g->name != nullptr) [[unlikely]] {
-    sched.lock.acquire();
+    sched.records.acquire();
     sched.free_names.push(g->name);
-    sched.lock.release();
+    sched.records.release();
   }
   reset(g);
   p.free_gs.push(g);
   if (p.free_gs.size() < kFreeMost) return;
-  sched.lock.acquire();
+  sched.records.acquire();
   while (p.free_gs.size() > kFreeMost / 2) sched.free_gs.push(p.free_gs.pop());
-  sched.lock.release();
+  sched.records.release();
 }
 
 }  // namespace vole::rt

@@ -71,8 +71,11 @@ struct sched_state {
   atomic<std::uint32_t> forks{0};                  // under way: nobody is captured
 
   // ── goroutines ──
-  lifo<runnable, &runnable::next> free_gs;         // L [31]
-  lifo<g_name, &g_name::next> free_names;          // L
+  // A lock of their own: every 32nd end comes here, and L may be held by one that takes a share of
+  // a million goroutines.
+  alignas(64) base::lock<lock_rank::records> records;
+  lifo<runnable, &runnable::next> free_gs;         // records [31]
+  lifo<g_name, &g_name::next> free_names;          // records
   atomic<std::uint64_t> next_g_id{1};              // handed out in batches of 16
   atomic<std::uint64_t> guest_spawned{0};          // by plain threads, which have no P
 

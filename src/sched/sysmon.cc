@@ -27,6 +27,7 @@ constexpr std::int64_t kNetworkPatience = 1 * kMilli;  // [28]
 constexpr std::int64_t kThiefWaits = 400 * kMicro;  // for work that is there and is being seen to
 constexpr int kPatience = 50;                     // looks without news before backing off
 constexpr std::int64_t kTimerSlack = 500 * kMicro;  // not worth a call: it looks soon
+constexpr std::int64_t kGather = 50 * kMicro;     // timers that follow each other: one look
 
 constexpr std::int64_t kStuck = 150 * kMicro;     // no switch for so long, and work behind it
 constexpr std::int64_t kBusyFor = 2 * kMilli;     // with what the poller brought, without a rest
@@ -229,7 +230,8 @@ void sleep(std::uint32_t rung, std::int64_t most) noexcept {
 // the timer, then reads `until`; we write `until`, then read the timers.
 void sleep_until_timer(std::uint32_t rung, std::int64_t now, std::int64_t most) noexcept {
   desk.until.store(now + most, seq_cst);
-  const std::int64_t due = look_at_timers(now) - now;
+  std::int64_t due = look_at_timers(now) - now;
+  if (due < kGather) due = kGather;
   sleep(rung, most < due ? most : due);
 }
 
@@ -253,14 +255,13 @@ bool all_idle() noexcept {
 
 // Every P is idle, but something was started since the last nap, or not long ago: it will be again,
 // and nobody need wake us then. Timers are the poller's meanwhile, and of whoever leaves that.
-bool nap(std::uint32_t rung, std::int64_t now) noexcept {
+bool nap(std::uint32_t rung) noexcept {
   const std::uint64_t starts = sched.starts.load(relaxed);
   desk.nods = starts == desk.starts ? desk.nods + 1 : 1;
   desk.starts = starts;
   if (desk.nods > kNods) return false;
   desk.pace.store(kLongest, relaxed);
-  desk.until.store(now + kLongest, seq_cst);
-  if (all_idle()) sleep(rung, kLongest);  // who took one before that saw no need to ring
+  if (all_idle()) sleep(rung, kLongest);  // `until` is 0: it is not worth a call
   return true;
 }
 
@@ -286,7 +287,7 @@ void sysmon_main(void*) noexcept {
     ask_for_threads(now);
     age_verdicts(now);
     if (all_idle()) {
-      if (nap(rung, now)) {
+      if (nap(rung)) {
         trim_stacks(now);
         follow_cpu_count(now);
         continue;

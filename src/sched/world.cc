@@ -65,8 +65,10 @@ bool give_back(P* p) noexcept {
 void drain(P* p) noexcept {
   sched.lock.acquire();
   drain_queue_locked(p);
-  while (runnable* r = p->free_gs.pop()) sched.free_gs.push(r);
   sched.lock.release();
+  sched.records.acquire();
+  while (runnable* r = p->free_gs.pop()) sched.free_gs.push(r);
+  sched.records.release();
   depot::put(p->stack_cache, p->stacks);
   p->stacks = 0;
 }
