@@ -38,7 +38,7 @@ struct alignas(64) G : runnable {
   bool at_entry : 1 = false;    // in a checkpoint that the compiler put there
   bool has_exceptions : 1 = false;  // departed while it handled one: `exceptions` is not empty
   std::uint32_t lock_depth = 0;   // nested lock_os_thread
-  void* sp = nullptr;           // the saved context, when not running
+  atomic<void*> sp{nullptr};    // the saved context, when not running
   std::uintptr_t wake_value = 0;  // what park() returns; written by the waker
   M* locked_m = nullptr;        // lock_os_thread: the only M that may run it
   atomic<std::int64_t> waiting_since{0};  // coarse clock, ns

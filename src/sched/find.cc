@@ -14,7 +14,7 @@ namespace vole::rt {
 namespace {
 
 // Cache lines of a stack: the frame it goes on with, and below it what runs on arrival.
-constexpr std::ptrdiff_t kForeseen = 4, kForeseenBelow = 2;
+constexpr std::ptrdiff_t kForeseen = 2, kForeseenBelow = 2;
 
 // A ring of so many goes breadth first, a longer one depth first; but for every 16th tick, which is
 // the oldest's, as is the next one whenever depth has had its time.
@@ -26,11 +26,11 @@ void fire_own_timers(M& m) noexcept {
   if (first_timer(m.p->id) != kNoTimer) fire_due_timers(m, m.p->id, os::now_ns());
 }
 
-// It has waited for long and runs soon: has its stack fetched, where it will go on. (Always inline:
-// gcc drops calls of functions that do nothing but prefetch.)
+// It has waited for long and runs soon: has its stack fetched, where it will go on. Perhaps it runs
+// by now, elsewhere. (Always inline: gcc drops calls of functions that do nothing but prefetch.)
 [[gnu::always_inline]] inline void foresee(const G& g) noexcept {
-  if (!g.started) return;
-  const auto* const frame = static_cast<const std::byte*>(g.sp);
+  const auto* const frame = static_cast<const std::byte*>(g.sp.load(relaxed));
+  if (frame == nullptr) return;
   for (std::ptrdiff_t line = -kForeseenBelow; line < kForeseen; ++line)
     __builtin_prefetch(frame + line * 64, 1);
 }
@@ -89,16 +89,22 @@ G* find_fair_tick(P& p) noexcept {
   return as_g(r);
 }
 
+// Records are fetched under the lock, all at once; their stacks after it: the processor waits for
+// the address of each.
 G* find_global(P& p) noexcept {
   if (sched.global.size_hint() == 0) return nullptr;
+  G* kept[local_queue::kHalf];
+  std::size_t n_kept = 0;
   sched.lock.acquire();
   const std::size_t n = global_queue::share(sched.global.size_hint(), sched.procs.load(relaxed),
                                             local_queue::kHalf);
   runnable* const first = sched.global.pop_some_locked(n, [&](runnable* r) {
-    foresee(*as_g(r));
+    __builtin_prefetch(r, 1);
     p.ring.push_owner(r);
+    kept[n_kept++] = as_g(r);
   });
   sched.lock.release();
+  for (std::size_t i = 0; i < n_kept; ++i) foresee(*kept[i]);
   if (first != nullptr) bump_tick(p);
   return as_g(first);
 }

@@ -67,7 +67,7 @@ bool take_p(M& m, const woken_list& list) noexcept {
   sched.lock.acquire();
   P* const p = pop_idle_p_locked(m.last_p);
   if (p == nullptr && list.count != 0)
-    sched.global.append_locked(list.first, list.last, list.count);  // I6: no P is idle
+    sched.global.append_locked(list.first, list.count);  // I6: no P is idle
   if (p != nullptr) sched.count_start_locked();
   sched.lock.release();
   if (p == nullptr) return false;

@@ -61,7 +61,7 @@ bool poll_for_others(std::int64_t now, std::int64_t patience) noexcept {
   const woken_list list = wake_complete(done);
   if (list.count == 0) return false;
   sched.lock.acquire();
-  sched.global.append_locked(list.first, list.last, list.count);
+  sched.global.append_locked(list.first, list.count);
   sched.lock.release();
   submit();
   return true;

@@ -121,6 +121,7 @@ void publish_guest(G* g) noexcept {
 void reset(G* g) noexcept {
   g->started = false;
   g->exiting = false;
+  g->sp.store(nullptr, relaxed);
   g->stack = {};
   g->has_exceptions = false;
   g->why.store(wait_reason::none, relaxed);

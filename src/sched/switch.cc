@@ -40,7 +40,7 @@ bool nothing_else_to_do(M& m) noexcept {
   set_status(*g, g_status::runnable, g_status::running);
   m.p->switches.add_owner();
   arch::san_aim(m.san, g->stack.lo);
-  return g->sp;
+  return g->sp.load(relaxed);
 }
 
 [[gnu::always_inline]] inline void* aim_at(M& m, G* g) noexcept {
@@ -142,7 +142,7 @@ bool yielded_to_global(G* g, void*) noexcept {
     arch::san_aim(m.san, g->stack.lo);
     return {sp, &m};
   }
-  g->sp = sp;
+  g->sp.store(sp, relaxed);
   if (G* const next = picked != nullptr ? settle(m, picked, nullptr) : pick(m, nullptr)) {
     leave_behind(m, &yielded_to_ring, m.p, g);
     return {aim_at(m, next), &m};
@@ -159,7 +159,7 @@ void* switch_to_g0(M& m) noexcept { return aim_at_g0(m); }
 void attach_stack(G* g, const stack& s) noexcept {
   g->stack = s;
   arch::san_fresh_stack(s.lo, s.bytes);
-  g->sp = arch::make_first_frame(s.top());
+  g->sp.store(arch::make_first_frame(s.top()), relaxed);
   g->started = true;
 }
 
@@ -180,7 +180,7 @@ extern "C" vole_next vole_decide_park(commit_fn commit, void* arg, std::uint32_t
                                       void* sp) noexcept {
   M& m = *this_m();
   G* const g = m.curg;
-  g->sp = sp;
+  g->sp.store(sp, relaxed);
   g->why.store(static_cast<wait_reason>(reason), relaxed);
   g->waiting_since.store(sched.coarse_now.load(relaxed), relaxed);
   if (m.p != nullptr) set_status(*g, g_status::running, g_status::waiting);
@@ -194,7 +194,7 @@ extern "C" vole_next vole_decide_yield(void* sp) noexcept {
   if (!try_enter(here)) [[unlikely]] return yield_slowly(*reenter(), sp, nullptr);
   G* const next = take_oldest_plainly(*here);
   if (next == nullptr || !runs_plainly(*next)) [[unlikely]] return yield_slowly(*here, sp, next);
-  here->curg->sp = sp;
+  here->curg->sp.store(sp, relaxed);
   leave_behind(*here, &yielded_to_ring, here->p, here->curg);
   return {aim_plainly(*here, next), here};
 }

@@ -19,7 +19,7 @@ bool spill(P& p, runnable* g) noexcept {
   if (first == nullptr) return false;
   last->next = g;
   sched.lock.acquire();
-  sched.global.append_locked(first, g, local_queue::kHalf + 1);
+  sched.global.append_locked(first, local_queue::kHalf + 1);
   const bool too_many = sched.global.size_hint() > kBacklog;
   sched.lock.release();
   p.overflows.add_owner();
