@@ -7,11 +7,24 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
+// Off the queue and behind those in `all`. Where nobody else may serve them, as they are: a look at
+// each would be a cache line of each.
+void move_all(chan_waiters& from, chan_waiters& all) noexcept {
+  if (from.first != nullptr && !from.contested) {
+    from.first->prev = all.last;
+    (all.last != nullptr ? all.last->next : all.first) = from.first;
+    all.last = from.last;
+    from = {};
+    return;
+  }
+  while (waiter* const w = rt::wait_queue::pop_claimed(from)) rt::wait_queue::push_back(all, w);
+}
+
 // Everybody who waits, off both queues. The losers of selects are passed over.
 chan_waiters drain_locked(chan_core& c) noexcept {
   chan_waiters all;
-  while (waiter* const w = rt::wait_queue::pop_claimed(c.receivers)) rt::wait_queue::push_back(all, w);
-  while (waiter* const w = rt::wait_queue::pop_claimed(c.senders)) rt::wait_queue::push_back(all, w);
+  move_all(c.receivers, all);
+  move_all(c.senders, all);
   return all;
 }
 

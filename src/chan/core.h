@@ -36,7 +36,13 @@ using rt::waiter;
 struct chan_waiters {
   waiter* first = nullptr;
   waiter* last = nullptr;
+  bool contested = false;  // somebody in it may be served by others, or time out; or was here
 };
+
+inline void enqueue_contested(chan_waiters& q, waiter* w) noexcept {
+  q.contested = true;
+  rt::wait_queue::push_back(q, w);
+}
 
 // Two ways to the same step. `plain` makes no call on its way, so that its caller needs no frame:
 // plain values only, and nobody in the way who may have been served by another channel.

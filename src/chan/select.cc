@@ -216,7 +216,7 @@ void enqueue_locked(frame& f, rt::G* g, rt::guest_note* thread) noexcept {
         waiter{nullptr, nullptr, g, {thread}, op.channel, sends ? &unlink_sender : &unlink_receiver,
                op.slot, &f.winner};
     if (op.channel == nullptr) continue;
-    rt::wait_queue::push_back(sends ? op.channel->senders : op.channel->receivers, w);
+    enqueue_contested(sends ? op.channel->senders : op.channel->receivers, w);
   }
 }
 

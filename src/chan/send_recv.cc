@@ -71,7 +71,7 @@ template <class Direction>
   const step s = Direction::try_locked(c, slot, &other);
   if (s == step::wait && when != 0) {
     self.object = &c;
-    rt::wait_queue::push_back(Direction::queue(c), &self);
+    enqueue_contested(Direction::queue(c), &self);
   }
   c.lock.release();
   if (s == step::wake) rt::wake(nullptr, other, told(other, true));
@@ -228,7 +228,7 @@ chan_status operate_until(chan_core* c, void* slot, std::int64_t when) noexcept 
   waiter* const self = rt::self(m, c, Direction::unlink);
   self->slot = slot;
   rt::arm(clock, self, when);
-  rt::wait_queue::push_back(Direction::queue(*c), self);
+  enqueue_contested(Direction::queue(*c), self);
   const std::uintptr_t value = rt::park(&unlock_after_switch, c, Direction::why);
   if (value != rt::kTimedOut) {
     m = rt::enter();
