@@ -129,7 +129,8 @@ TEST(GlobalQueue, KeepsOrderWhenThereIsNoMemory) {
 TEST(GlobalQueue, LosesNobodyInFrontWhenThereIsNoMemory) {
   basic_global_queue<few_crates<0>> q;
   std::vector<runnable> r(1'000);
-  for (std::size_t i = 0; i < r.size(); ++i) i % 3 == 0 ? q.push_back_locked(&r[i]) : q.push_front_locked(&r[i]);
+  for (std::size_t i = 0; i < r.size(); ++i)
+    i % 3 == 0 ? q.push_back_locked(&r[i]) : q.push_front_locked(&r[i]);
   EXPECT_EQ(q.size_now(), r.size());
   std::set<runnable*> seen;
   while (runnable* const got = q.pop_locked()) EXPECT_TRUE(seen.insert(got).second);

@@ -147,11 +147,13 @@ class basic_local_queue {
                                           std::memory_order_acquire);
   }
 
-  static std::uint32_t index(std::uint64_t front) noexcept { return static_cast<std::uint32_t>(front); }
+  static std::uint32_t index(std::uint64_t front) noexcept {
+    return static_cast<std::uint32_t>(front);
+  }
 
   static constexpr std::uint64_t kTurn = std::uint64_t{1} << 32;
 
-  alignas(64) atomic<std::uint64_t> front_{0};  // the index; above it turns, and what the index carries
+  alignas(64) atomic<std::uint64_t> front_{0};  // the index; above it turns, and its carries
   atomic<std::uint32_t> back_{0};
   // Owner. So many in front of marked_end_ are marked, if they are still here.
   std::uint32_t marked_end_ = 0;

@@ -119,7 +119,8 @@ TEST(LocalQueue, StealWorksAcrossTheWrapOfBothRings) {
 TEST(LocalQueue, GivesBackTheNewestWhileTheyAreMarked) {
   local_queue q;
   std::vector<item> items = make_items(7);
-  for (std::size_t i = 0; i < 4; ++i) ASSERT_TRUE(i < 1 ? q.push_owner(&items[i]) : q.push_newest_owner(&items[i]));
+  ASSERT_TRUE(q.push_owner(&items[0]));
+  for (std::size_t i = 1; i < 4; ++i) ASSERT_TRUE(q.push_newest_owner(&items[i]));
   EXPECT_EQ(number_of(q.pop_newest_owner(0)), 3u);
   ASSERT_TRUE(q.push_owner(&items[4]));
   EXPECT_EQ(q.pop_newest_owner(0), nullptr) << "one that is not marked lies behind them";

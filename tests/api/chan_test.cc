@@ -3,6 +3,7 @@
 #include <vole/vole.h>
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <thread>
 #include <unordered_set>
@@ -180,6 +181,32 @@ TEST_P(Chan, CloseWakesEveryReceiver) {
     plain.join();
     EXPECT_EQ(told, 21);
   });
+}
+
+// So many that the close lets them run before it has woken all of them; with and without some whom
+// others might have served.
+TEST_P(Chan, CloseWakesMoreThanItWakesAtOnce) {
+  if (vole_test::kSanitized) GTEST_SKIP() << "too many for a sanitizer's records";
+  for (const bool contested : {false, true}) {
+    run([contested] {
+      constexpr int kMany = 70'000;
+      const chan<int> c;
+      std::atomic<int> told{0};
+      vole::wait_group waiting, done;
+      waiting.add(kMany);
+      for (int i = 0; i < kMany; ++i)
+        done.go([&, patient = !contested || i % 7 != 0] {
+          waiting.done();
+          const bool closed =
+              patient ? !c.recv() : c.recv_for(std::chrono::hours(1)).status == chan_status::closed;
+          if (closed) ++told;
+        });
+      waiting.wait();
+      c.close();
+      done.wait();
+      EXPECT_EQ(told, kMany);
+    });
+  }
 }
 
 TEST_P(Chan, CloseThrowsInEverySender) {

@@ -132,7 +132,9 @@ TEST_P(Order, TheOldestIsNotForgottenForTheNewest) {
 // And a turn a millisecond: one in 16 would be little where turns are long.
 TEST_P(Order, NewbornsThatTakeLongAreServedInTurn) {
   constexpr int kOld = 16, kSixteenEach = 16 * kOld;
-  run([] { EXPECT_LT(fed_before(kOld, kSixteenEach, std::chrono::milliseconds(3)), kSixteenEach / 2); });
+  run([] {
+    EXPECT_LT(fed_before(kOld, kSixteenEach, std::chrono::milliseconds(3)), kSixteenEach / 2);
+  });
 }
 
 // A goroutine that ends hands its very stack to one that starts.
