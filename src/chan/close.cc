@@ -29,36 +29,23 @@ chan_waiters drain_locked(chan_core& c) noexcept {
   return all;
 }
 
-// False: it is closed already. Otherwise nobody waits on it any more: all are in `all`.
-bool shut(chan_core& c, chan_waiters& all) noexcept {
-  c.lock.acquire();
-  const bool was_open = !c.closed;
-  c.closed = true;
-  if (was_open) all = drain_locked(c);
-  c.lock.release();
-  return was_open;
-}
+}  // namespace
 
-void wake_some(M* m, chan_waiters& all, std::size_t most) noexcept {
-  for (; most > 0; --most) {
-    waiter* const w = rt::wait_queue::pop_front(all);
-    if (w == nullptr) return;
+// Inside from the one to the other: the runtime cannot end while they are in no queue.
+bool chan_close_inside(chan_core& c, M* m) noexcept {
+  c.lock.acquire();
+  if (c.closed) {
+    c.lock.release();
+    return false;
+  }
+  c.closed = true;
+  chan_waiters all = drain_locked(c);
+  c.lock.release();
+  while (waiter* const w = rt::wait_queue::pop_front(all)) {
     rt::foresee(all.first);
     rt::wake(m, w, told(w, false));
   }
-}
-
-// Who wakes more than this lets them run before it goes on: a million that are woken and have not
-// run are out of the cache by then.
-constexpr std::size_t kAtOnce = 32 * 1024;
-
-}  // namespace
-
-bool chan_close_inside(chan_core& c, M* m) noexcept {
-  chan_waiters all;
-  const bool closed = shut(c, all);
-  wake_some(m, all, ~std::size_t{0});
-  return closed;
+  return true;
 }
 
 bool chan_close(chan_core* c) noexcept {
@@ -68,13 +55,8 @@ bool chan_close(chan_core* c) noexcept {
     rt::guest_leave();
     return closed;
   }
-  M* m = rt::enter();
-  chan_waiters all;
-  const bool closed = shut(*c, all);
-  for (wake_some(m, all, kAtOnce); all.first != nullptr; wake_some(m, all, kAtOnce)) {
-    rt::leave(m);
-    m = rt::enter();
-  }
+  M* const m = rt::enter();
+  const bool closed = chan_close_inside(*c, m);
   rt::leave(m);
   return closed;
 }

@@ -7,7 +7,8 @@
 //        Pointers in crates, not a list: of a million goroutines that wait here none is
 //        in the cache, and to follow links through them takes 8 us for a share, under
 //        the lock. Crates are kept for the next time; the first one is our own. When
-//        the kernel refuses one, goroutines are linked behind the last crate after all.
+//        the kernel refuses one, goroutines are linked behind the last crate after all,
+//        those for the front, too: nobody is lost, but a few may overtake them.
 #pragma once
 
 #include <cstddef>
@@ -145,7 +146,7 @@ class basic_global_queue {
   crate* first_ = nullptr;
   crate* last_ = nullptr;
   std::size_t held_ = 0;
-  fifo<runnable, &runnable::next> linked_;  // behind the last crate, which is full
+  fifo<runnable, &runnable::next> linked_;  // behind the last crate, for want of memory
   lifo<crate, &crate::next> spare_;
   bool own_in_use_ = false;                 // or among the spare ones
   Crates crates_;

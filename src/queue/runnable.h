@@ -1,7 +1,7 @@
 // What a run queue holds: a link and a kind.
 //
 // Law    a runnable is in at most one queue; `next` belongs to that queue, and to
-//        nobody while it is in a ring (rings store pointers, they do not link).
+//        nobody while it is in a ring or a crate (those hold pointers).
 // Note   today every runnable is a G. Coroutine handles and timer callbacks will
 //        stand in the same queues.
 #pragma once

@@ -74,7 +74,7 @@ bool take_p(M& m, const woken_list& list) noexcept {
   acquire_p(m, p);
   // Not by searching: a searcher that finds something calls the next one, for each of them.
   if (list.count == 0) fire_all_due_timers(m, os::now_ns());
-  sysmon::wake_by(first_of_all_timers());  // nobody waits for them now; sysmon may nap
+  sysmon::wake_by(first_of_all_timers());  // nobody waits for them now
   if (list.count != 0) {
     if (sched.idle_p_count.load(relaxed) + 1 < sched.procs.load(relaxed)) called_by_network(m);
     inject_owner(m, list);
@@ -103,7 +103,7 @@ bool rest_g0(M& m) noexcept {
     const woken_list list = wait_in_poller(m, last);
     if (list.count == 0 && first_of_all_timers() > os::now_ns()) continue;  // told to look again
     if (take_p(m, list)) return true;
-    sysmon::wake_by(os::now_ns());  // every P is busy, with a timer due: it calls one
+    sysmon::wake_by(os::now_ns());  // every P is busy, with a timer due: it will see
     return stop_m(m);
   }
 }

@@ -71,8 +71,7 @@ struct sched_state {
   atomic<std::uint32_t> forks{0};                  // under way: nobody is captured
 
   // ── goroutines ──
-  // A lock of their own: every 32nd end comes here, and L may be held by one that takes a share of
-  // a million goroutines.
+  // A lock of their own: every 32nd end of a goroutine comes here, and should meet nobody who queues.
   alignas(64) base::lock<lock_rank::records> records;
   lifo<runnable, &runnable::next> free_gs;         // records [31]
   lifo<g_name, &g_name::next> free_names;          // records

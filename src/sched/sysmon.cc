@@ -46,7 +46,7 @@ struct sighting {
 struct office {
   atomic<std::uint32_t> bell{0};     // futex word; rung to wake it
   atomic<bool> asleep{false};        // every P is idle, and it sleeps; set under L
-  atomic<std::int64_t> until{0};     // when it will look by itself; 0: it looks right now
+  atomic<std::int64_t> until{0};     // when it will look by itself; 0: it looks, naps or sleeps
   atomic<std::int64_t> pace{0};      // how long it sleeps between looks
   atomic<bool> closing{false};
   os::thread thread;
@@ -226,7 +226,7 @@ void sleep(std::uint32_t rung, std::int64_t most) noexcept {
   futex_wait_for(&desk.bell, rung, most);
 }
 
-// Likewise, and no longer than until a timer is due. Whoever adds an earlier one rings: it writes
+// Likewise, and hardly longer than until a timer is due. Whoever adds an earlier one rings: it writes
 // the timer, then reads `until`; we write `until`, then read the timers.
 void sleep_until_timer(std::uint32_t rung, std::int64_t now, std::int64_t most) noexcept {
   desk.until.store(now + most, seq_cst);
@@ -260,8 +260,8 @@ bool nap(std::uint32_t rung) noexcept {
   desk.nods = starts == desk.starts ? desk.nods + 1 : 1;
   desk.starts = starts;
   if (desk.nods > kNods) return false;
-  desk.pace.store(kLongest, relaxed);
-  if (all_idle()) sleep(rung, kLongest);  // `until` is 0: it is not worth a call
+  desk.pace.store(kLongest, seq_cst);     // before the look: who blocks reads it after taking a P
+  if (all_idle()) sleep(rung, kLongest);  // `until` is 0: a timer is not worth a call
   return true;
 }
 
