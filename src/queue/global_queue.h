@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/atomic.h"
 #include "base/list.h"
@@ -44,6 +45,10 @@ class basic_global_queue {
   void push_front_locked(runnable* r) noexcept {
     put_in_front(r);
     publish();
+  }
+  void append_locked(std::span<runnable* const> some, runnable* last) noexcept {
+    for (runnable* r : some) put(r);
+    push_back_locked(last);
   }
   void append_locked(runnable* first, std::size_t n) noexcept {  // linked by `next`
     for (runnable* r = first; n > 0; --n) {
@@ -112,7 +117,6 @@ class basic_global_queue {
       (last_ == nullptr ? first_ : last_->next) = c;
       last_ = c;
     }
-    r->next = nullptr;
     last_->held[last_->end++] = r;
   }
 
@@ -125,7 +129,6 @@ class basic_global_queue {
       if (last_ == nullptr) last_ = c;
       first_ = c;
     }
-    r->next = nullptr;
     first_->held[--first_->begin] = r;
   }
 

@@ -38,7 +38,17 @@ TEST(GlobalQueue, PushFrontGoesFirst) {  // [33]
   EXPECT_EQ(q.pop_locked(), &r[2]);
 }
 
-TEST(GlobalQueue, AppendsAChainInOneGo) {  // [6]
+TEST(GlobalQueue, AppendsSomeAndOneMoreInOneGo) {  // [6]
+  global_queue q;
+  std::array<runnable, 4> r;
+  q.push_back_locked(&r[0]);
+  runnable* const some[] = {&r[1], &r[2]};
+  q.append_locked(some, &r[3]);
+  EXPECT_EQ(q.size_hint(), 4u);
+  for (runnable& each : r) EXPECT_EQ(q.pop_locked(), &each);
+}
+
+TEST(GlobalQueue, AppendsAChainInOneGo) {  // [32]
   global_queue q;
   std::array<runnable, 4> r;
   q.push_back_locked(&r[0]);

@@ -80,19 +80,15 @@ class basic_local_queue {
     return nullptr;
   }
 
-  // Moves the oldest half out of a full ring [6], linked through `next`; the list's last
-  // element goes to *tail. nullptr: a thief has made room meanwhile, push again.
-  runnable* spill_half_owner(runnable** tail) noexcept {
+  // Moves the oldest half out of a full ring [6], to `half`. False: a thief has made room meanwhile,
+  // push again.
+  bool spill_half_owner(runnable* (&half)[kHalf]) noexcept {
     const std::uint32_t back = back_.load(relaxed);
     std::uint64_t front = front_.load(std::memory_order_acquire);  // pairs: claim
-    if (back - index(front) < kCapacity) return nullptr;
-    runnable* batch[kHalf];
-    for (std::uint32_t i = 0; i < kHalf; ++i) batch[i] = slots_[(front + i) % kCapacity].load(relaxed);
-    if (!claim(front, kHalf)) return nullptr;
-    for (std::uint32_t i = 0; i + 1 < kHalf; ++i) batch[i]->next = batch[i + 1];
-    batch[kHalf - 1]->next = nullptr;
-    *tail = batch[kHalf - 1];
-    return batch[0];
+    if (back - index(front) < kCapacity) return false;
+    for (std::uint32_t i = 0; i < kHalf; ++i)
+      half[i] = slots_[(front + i) % kCapacity].load(relaxed);
+    return claim(front, kHalf);
   }
 
   // Takes the older half of the victim's ring [15]: n - n/2 of n. One is returned to be run

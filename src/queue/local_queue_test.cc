@@ -60,18 +60,13 @@ TEST(LocalQueue, KeepsOrderAcrossManyWrapArounds) {
   }
 }
 
-TEST(LocalQueue, SpillsTheOldestHalfLinked) {  // [6]
+TEST(LocalQueue, SpillsTheOldestHalfInOrder) {  // [6]
   local_queue q;
   std::vector<item> items = make_items(local_queue::kCapacity);
   for (item& i : items) q.push_owner(&i);
-  runnable* last = nullptr;
-  runnable* r = q.spill_half_owner(&last);
-  for (std::size_t i = 0; i < local_queue::kHalf; ++i, r = r->next) {
-    ASSERT_NE(r, nullptr);
-    EXPECT_EQ(number_of(r), i);
-    EXPECT_EQ(r == last, i == local_queue::kHalf - 1);
-  }
-  EXPECT_EQ(r, nullptr);
+  runnable* half[local_queue::kHalf];
+  ASSERT_TRUE(q.spill_half_owner(half));
+  for (std::size_t i = 0; i < local_queue::kHalf; ++i) EXPECT_EQ(number_of(half[i]), i);
   EXPECT_EQ(q.size(), local_queue::kHalf);
   EXPECT_EQ(number_of(q.pop_owner()), local_queue::kHalf);
 }
@@ -80,8 +75,8 @@ TEST(LocalQueue, SpillsNothingUnlessFull) {
   local_queue q;
   std::vector<item> items = make_items(local_queue::kCapacity - 1);
   for (item& i : items) q.push_owner(&i);
-  runnable* last = nullptr;
-  EXPECT_EQ(q.spill_half_owner(&last), nullptr);
+  runnable* half[local_queue::kHalf];
+  EXPECT_FALSE(q.spill_half_owner(half));
   EXPECT_EQ(q.size(), local_queue::kCapacity - 1);
 }
 
@@ -186,12 +181,9 @@ TEST(LocalQueue, EveryItemLeavesExactlyOnceUnderThieves) {  // [15]
         if (runnable* r = owner.pop_owner()) see(r);
       continue;
     }
-    runnable* last = nullptr;
-    for (runnable* r = owner.spill_half_owner(&last); r != nullptr;) {
-      runnable* const next = r->next;
-      see(r);
-      r = next;
-    }
+    runnable* half[local_queue::kHalf];
+    if (owner.spill_half_owner(half))
+      for (runnable* r : half) see(r);
   }
   while (runnable* r = owner.pop_owner()) see(r);
   for (std::thread& t : thieves) t.join();

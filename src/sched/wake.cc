@@ -14,12 +14,10 @@ constexpr std::size_t kBacklog = 512;
 // The ring is full: its older half and g go to the global queue in one go [6].
 // False: a thief made room.
 bool spill(P& p, runnable* g) noexcept {
-  runnable* last = nullptr;
-  runnable* const first = p.ring.spill_half_owner(&last);
-  if (first == nullptr) return false;
-  last->next = g;
+  runnable* half[local_queue::kHalf];
+  if (!p.ring.spill_half_owner(half)) return false;
   sched.lock.acquire();
-  sched.global.append_locked(first, local_queue::kHalf + 1);
+  sched.global.append_locked(half, g);
   const bool too_many = sched.global.size_hint() > kBacklog;
   sched.lock.release();
   p.overflows.add_owner();

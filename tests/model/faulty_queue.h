@@ -63,17 +63,12 @@ class faulty_queue {
     }
   }
 
-  runnable* spill_half_owner(runnable** tail) noexcept {
+  bool spill_half_owner(runnable* (&half)[kHalf]) noexcept {
     std::uint64_t front = front_.load(acquire);
-    if (back_.load(relaxed) - index(front) < kCapacity) return nullptr;
-    runnable* batch[kHalf];
+    if (back_.load(relaxed) - index(front) < kCapacity) return false;
     for (std::uint32_t i = 0; i < kHalf; ++i)
-      batch[i] = slots_[(front + i) % kCapacity].load(relaxed);
-    if (!claim(front, kHalf)) return nullptr;
-    for (std::uint32_t i = 0; i < kHalf; ++i)
-      batch[i]->next = i + 1 < kHalf ? batch[i + 1] : nullptr;
-    *tail = batch[kHalf - 1];
-    return batch[0];
+      half[i] = slots_[(front + i) % kCapacity].load(relaxed);
+    return claim(front, kHalf);
   }
 
   runnable* steal_half_owner(faulty_queue& victim) noexcept {

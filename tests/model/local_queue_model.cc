@@ -50,7 +50,7 @@ struct stealing {
   item items[kItems];
   model::race_check reuse[kCapacity];
   plan what;
-  int pushed = 0, spilled = 0, last_out = 0;
+  int pushed = 0, last_out = 0;
   std::uint32_t back;
 
   stealing(plan p, weak w) : what(p), back(p.first) {
@@ -91,15 +91,9 @@ struct stealing {
     it.payload = it.order;
     const std::uint32_t begun = model::stamp();
     while (!mine.push_newest_owner(&it)) {
-      runnable* tail = nullptr;
-      runnable* const head = mine.spill_half_owner(&tail);
-      int n = 0;
-      for (runnable* g = head; g != nullptr; g = g->next) {
-        out(g);
-        ++n;
-        model::require((g == tail) == (g->next == nullptr), "the list does not end at its tail");
-      }
-      model::require(n == 0 || n == static_cast<int>(Queue::kHalf), "spilled not a half");
+      runnable* half[Queue::kHalf];
+      if (mine.spill_half_owner(half))
+        for (runnable* g : half) out(g);
     }
     reuse[it.slot].was_written(begun);
     ++back;
