@@ -60,12 +60,12 @@ TEST(GlobalQueue, AppendsAChainInOneGo) {  // [32]
 }
 
 // A kernel that gives so many crates, and no more.
-template <int N>
+template <std::size_t N>
 struct few_crates {
   queue_crate* allocate_raw() noexcept { return given < N ? &all[given++] : nullptr; }
   void release_all() noexcept { given = 0; }
   std::array<queue_crate, N> all{};
-  int given = 0;
+  std::size_t given = 0;
 };
 
 // In and out in every order, over several crates, beside a queue that is known to be right.
