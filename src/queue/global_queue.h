@@ -5,7 +5,7 @@
 // Note   size_ is stored seq_cst: for the parking protocol a push here is S1, and
 //        the last look reads it without the lock.
 //        Pointers in crates, not a list: of a million goroutines that wait here none is
-//        in the cache, and to follow links through them takes 8 us for a share, under
+//        in the cache, and to follow links through them is a miss for each, in turn, under
 //        the lock. Crates are kept for the next time; the first one is our own. When
 //        the kernel refuses one, goroutines are linked behind the last crate after all,
 //        those for the front, too: nobody is lost, but a few may overtake them.

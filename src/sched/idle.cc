@@ -17,7 +17,6 @@ namespace {
 // sleep of a plain thread. Measured, 200,000 sleepers within a second: each of them was a wake-up.
 // A crowd waits longer: while every wake-up fires several, the next is put off for twice as long, up
 // to kGatherMost. A wake-up costs some 25 us of processor time here, what it fires about one each.
-constexpr std::int64_t kGather = 50 * 1000;  // ns
 constexpr std::int64_t kGatherMost = 4 * kGather;
 constexpr std::uint64_t kCrowd = 4;
 

@@ -27,7 +27,6 @@ constexpr std::int64_t kNetworkPatience = 1 * kMilli;  // [28]
 constexpr std::int64_t kThiefWaits = 400 * kMicro;  // for work that is there and is being seen to
 constexpr int kPatience = 50;                     // looks without news before backing off
 constexpr std::int64_t kTimerSlack = 500 * kMicro;  // not worth a call: it looks soon
-constexpr std::int64_t kGather = 50 * kMicro;     // timers that follow each other: one look
 
 constexpr std::int64_t kStuck = 150 * kMicro;     // no switch for so long, and work behind it
 constexpr std::int64_t kBusyFor = 2 * kMilli;     // with what the poller brought, without a rest

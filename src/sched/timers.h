@@ -26,6 +26,9 @@
 
 namespace vole::rt {
 
+// Timers that follow each other this closely are fired together.
+inline constexpr std::int64_t kGather = 50 * 1000;  // ns
+
 // `t` stands nowhere. m: the caller's M, which has a P; null: a guest. Fatal if the kernel refuses
 // memory.
 void add_timer(M* m, timer* t, std::int64_t when) noexcept;
