@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fixture.h"
+#include "parked.h"
 
 namespace {
 
@@ -63,26 +64,21 @@ TEST_P(Semaphore, ABigRequestIsNotOvertaken) {
   run([] {
     vole::semaphore s(2);
     std::vector<int> order;  // under the hand-over: one after the other
-    std::atomic<int> started{0};
     vole::wait_group all;
     s.acquire(2);
     all.go([&] {
-      ++started;
       s.acquire(2);
       order.push_back(2);
       s.release(1);
     });
-    while (started < 1) vole::yield();
-    for (int i = 0; i < 20; ++i) vole::yield();
+    vole_test::wait_until_parked(1, "semaphore");
     s.release(1);
     EXPECT_FALSE(s.try_acquire()) << "the one permit is spoken for";
     all.go([&] {
-      ++started;
       s.acquire(1);
       order.push_back(1);
     });
-    while (started < 2) vole::yield();
-    for (int i = 0; i < 20; ++i) vole::yield();
+    vole_test::wait_until_parked(2, "semaphore");
     EXPECT_TRUE(order.empty());
     s.release(1);
     all.wait();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fixture.h"
+#include "parked.h"
 
 namespace {
 
@@ -57,7 +58,7 @@ TEST_P(SharedMutex, APendingWriterKeepsNewReadersOut) {
       EXPECT_EQ(step.load(), 1) << "a reader overtook the writer";
       m.unlock_shared();
     });
-    for (int i = 0; i < 10; ++i) vole::yield();
+    vole_test::wait_until_parked(1, "shared mutex (read)");
     m.unlock_shared();
     all.wait();
   });
@@ -66,25 +67,22 @@ TEST_P(SharedMutex, APendingWriterKeepsNewReadersOut) {
 TEST_P(SharedMutex, UnlockLetsTheQueuedReadersGoBeforeTheNextWriter) {
   run([] {
     vole::shared_mutex m;
-    std::atomic<int> started{0}, readers{0};
+    std::atomic<int> readers{0};
     vole::wait_group all;
     m.lock();
     all.go([&] {
-      ++started;
       m.lock();
       EXPECT_EQ(readers.load(), 5) << "the next writer came before the readers";
       m.unlock();
     });
     for (int i = 0; i < 5; ++i)
       all.go([&] {
-        ++started;
         m.lock_shared();
         ++readers;
         m.unlock_shared();
       });
-    while (started < 6) vole::yield();
-    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-    while (std::chrono::steady_clock::now() < until) vole::yield();  // all six have queued
+    vole_test::wait_until_parked(1, "shared mutex (write)");
+    vole_test::wait_until_parked(5, "shared mutex (read)");
     m.unlock();
     all.wait();
   });
