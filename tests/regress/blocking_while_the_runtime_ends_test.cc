@@ -22,7 +22,6 @@ VOLE_AT_PROCS(BlockingWhileTheRuntimeEnds, 1, 2);
 
 TEST_P(BlockingWhileTheRuntimeEnds, LeavesZombiesNotCrashes) {
   constexpr int kEach = 3;
-  const int zombies = vole::stats().zombie_threads;
   int runs = 0;
   static std::atomic<long> calls{0};  // zombies outlive the test
   for (vole_test::rounds r(10); r.next(); ++runs)
@@ -35,7 +34,7 @@ TEST_P(BlockingWhileTheRuntimeEnds, LeavesZombiesNotCrashes) {
       while (calls == before) vole::yield();
     });
   // Each is a zombie, or had not begun, or was asked to yield at the right moment.
-  expect_zombies(vole::stats().zombie_threads - zombies);
+  allow_zombies();
   EXPECT_GT(runs, 0);
 }
 

@@ -48,6 +48,7 @@ TEST_P(StaleSelectAfterRestart, WokenByAnotherCase) {
     ASSERT_EQ(b.try_send(5), vole::chan_status::ok);
     ASSERT_EQ(b.size(), 1u) << "nobody is left to take it";
   }
+  allow_zombies();
 }
 
 TEST_P(StaleSelectAfterRestart, WokenByTheClock) {
@@ -67,6 +68,7 @@ TEST_P(StaleSelectAfterRestart, WokenByTheClock) {
     ASSERT_EQ(b.try_send(5), vole::chan_status::ok);
     ASSERT_EQ(b.size(), 1u) << "nobody is left to take it";
   }
+  allow_zombies();
 }
 
 TEST_P(StaleSelectAfterRestart, TimedReceiveWokenByTheClock) {
@@ -86,6 +88,7 @@ TEST_P(StaleSelectAfterRestart, TimedReceiveWokenByTheClock) {
     ASSERT_EQ(b.try_send(5), vole::chan_status::ok);
     ASSERT_EQ(b.size(), 1u) << "nobody is left to take it";
   }
+  allow_zombies();
 }
 
 }  // namespace

@@ -49,18 +49,13 @@ class time_limit {
   std::chrono::steady_clock::time_point until_;
 };
 
-// Zombies are allowed where work in flight is abandoned: a thread may be anywhere.
+// Where work in flight is abandoned a thread may be anywhere: allow_zombies().
 class Stress : public Runtime {
  protected:
   void SetUp() override {
     seed();
     Runtime::SetUp();
-    zombies_before_ = vole::stats().zombie_threads;
   }
-  void allow_zombies() { expect_zombies(vole::stats().zombie_threads - zombies_before_); }
-
- private:
-  int zombies_before_ = 0;
 };
 
 }  // namespace vole_test
