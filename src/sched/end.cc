@@ -14,9 +14,11 @@ namespace vole::rt {
 namespace {
 
 constexpr std::int64_t kLookAgain = 1000 * 1000;  // ns; only for Ms that settle without a word
-// How long an M in user code may take to come in, where it settles: most are about to (their
-// goroutine has just finished) and only wait for a processor.
-constexpr std::int64_t kGrace = 50 * 1000 * 1000;  // ns
+// How long an M in user code may take to come in, where it settles: most are about to, their
+// goroutine has just finished. One that only waits for a processor gets more, until it has had one.
+constexpr std::int64_t kGrace = 50 * 1000 * 1000;         // ns
+constexpr std::int64_t kOnProcessor = 10 * 1000 * 1000;   // ns, of its own
+constexpr std::int64_t kGraceMost = 2000 * 1000 * 1000;   // ns
 
 bool is_alive(const G* g) noexcept {
   const g_status s = status_of(*g);
@@ -33,11 +35,20 @@ bool is_or_becomes_zombie(M* m, bool grace_is_over) noexcept {
   return true;
 }
 
-bool all_settled(bool grace_is_over) noexcept {
+// It has lasted for so long. The first look, at 0, notes what the thread has used before.
+bool is_grace_over(M& m, std::int64_t lasts) noexcept {
+  const std::uint64_t tid = m.tid.load(relaxed);
+  if (lasts == 0) m.cpu_at_end = os::cpu_ns_of(tid);
+  if (lasts < kGrace) return false;
+  if (lasts >= kGraceMost || os::state_of(tid) == os::thread_state::sleeping) return true;
+  return os::cpu_ns_of(tid) - m.cpu_at_end >= kOnProcessor;
+}
+
+bool all_settled(std::int64_t lasts) noexcept {
   bool settled = true;
   m_slab.for_each([&](M* m) {
     if (!m->alive.load(std::memory_order_acquire) || m->idle.load(seq_cst)) return;
-    settled &= is_or_becomes_zombie(m, grace_is_over);
+    settled &= is_or_becomes_zombie(m, is_grace_over(*m, lasts));
   });
   return settled;
 }
@@ -47,11 +58,11 @@ bool all_settled(bool grace_is_over) noexcept {
 void settle_threads() noexcept {
   sched.ending.store(true, seq_cst);
   poll::interrupt();  // who waits there comes to sleep with the others
-  const std::int64_t until = os::now_ns() + kGrace;
-  for (;;) {
+  const std::int64_t begin = os::now_ns();
+  for (std::int64_t lasts = 0;; lasts = os::now_ns() - begin) {
     strict::parole_all();  // a captive settles nowhere
     const std::uint32_t seen = sched.settled.load(seq_cst);
-    if (all_settled(os::now_ns() >= until)) break;
+    if (all_settled(lasts)) break;
     futex_wait_for(&sched.settled, seen, kLookAgain);
   }
   holding hold(sched.lock);  // whose thread has just ended is still inside: end_m

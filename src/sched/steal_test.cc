@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "os/os.h"
@@ -20,9 +21,15 @@ namespace {
 
 constexpr std::int64_t kGrace = 3000;  // ns [16]
 
+// Before the first runtime: nobody takes a P away while the test, on a busy machine, does not run.
+const int no_eviction = setenv("VOLE_DEBUG", "evict=0", 1);
+
 class Steal : public testing::Test {
  protected:
-  void SetUp() override { procs_ = vole::set_max_procs(procs_); }
+  void SetUp() override {
+    ASSERT_EQ(no_eviction, 0);
+    procs_ = vole::set_max_procs(procs_);
+  }
   void TearDown() override { vole::set_max_procs(procs_); }
 
   // body() on the main goroutine, at `procs` Ps, beside `hogs` goroutines in user code.

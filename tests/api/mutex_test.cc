@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fixture.h"
+#include "parked.h"
 
 namespace {
 
@@ -212,7 +213,7 @@ TEST_P(Mutex, WaitersAreAbandonedWithTheRuntime) {
         m.lock();
         ADD_FAILURE() << "got a mutex that nobody unlocked";
       });
-    for (int i = 0; i < 100; ++i) vole::yield();
+    vole_test::wait_until_parked(20, "mutex");
   });
   m.unlock();
   EXPECT_TRUE(m.try_lock());

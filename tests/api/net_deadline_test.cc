@@ -64,9 +64,11 @@ TEST_P(NetDeadline, EndsAWriteAndAnAccept) {
   run([] {
     pair p = connected_pair();
     const std::string much(64 << 20, 'x');
-    p.near.set_write_deadline(now() + 5ms);
     std::error_code error;
-    const std::size_t n = p.near.write(much, error);
+    auto writer = vole::spawn([&] { return p.near.write(much, error); });
+    vole_test::wait_until_parked(1, "IO wait");
+    p.near.set_write_deadline(now() + 5ms);
+    const std::size_t n = writer.join();
     EXPECT_EQ(error, errc::deadline_exceeded);
     EXPECT_GT(n, 0u);
     EXPECT_LT(n, much.size());

@@ -306,7 +306,7 @@ TEST_P(Signal, AStormFromOutsideWhileGoroutinesSwitch) {
   constexpr int kStorm = 5000;
   run([] {
     const int number = SIGRTMIN + 3;
-    const vole::chan<int> c(kStorm), some(1);
+    const vole::chan<int> c(2 * kStorm), some(1);  // c: room for all of them
     const auto r = signal_notify(c, {number, SIGUSR1});
     const auto s = signal_notify(some, {number, SIGUSR1});
     std::atomic<bool> over{false};

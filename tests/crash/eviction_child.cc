@@ -204,7 +204,7 @@ int locked_at_the_limit() {
   vole::set_max_threads(7);
   return vole::run([] {
     vole::wait_group gone;
-    for (int i = 0; i < 5; ++i) gone.go([] { hog_for(100ms); });
+    for (int i = 0; i < 5; ++i) gone.go([i] { hog_for(60ms + 20ms * i); });
     for (int i = 0; i < 3; ++i)
       gone.go([] {
         vole::lock_os_thread();

@@ -63,7 +63,10 @@ int overflow_small() {
   return on_goroutine({.stack_size = 64 * 1024}, [] { dig(0); });
 }
 int overflow_named() {
-  return on_goroutine({.name = "digger"}, [] { dig(0); });
+  return on_goroutine({.name = "digger"}, [] {
+    until_dump_has("(main) [waiting, wait group");
+    dig(0);
+  });
 }
 int overflow_main() {
   return vole::run([] { return dig(0); });

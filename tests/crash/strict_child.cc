@@ -60,14 +60,18 @@ int all_progress() {
   return vole::run([] {
     hogs them(N);
     them.until_all_ran();
-    sampler s;
-    int naps = them.until_all_ran();
-    while (naps++ < 5) vole::sleep_for(1ms);
-    const int at_once = s.lower_quartile();
-    std::fprintf(stderr, "at once: %d of %d\n", at_once, N);
     // On a quiet machine max_procs(), and one on its way to sleep. On a busy one sysmon lets go of
-    // more, but never of all.
-    VOLE_MUST(N <= vole::max_procs() + 1 || at_once < N);
+    // more, and of all only for a while.
+    bool some_wait = N <= vole::max_procs() + 1;
+    for (int tries = 0; tries == 0 || (tries < 20 && !some_wait); ++tries) {
+      sampler s;
+      int naps = them.until_all_ran();
+      while (naps++ < 5) vole::sleep_for(1ms);
+      const int at_once = s.lower_quartile();
+      std::fprintf(stderr, "at once: %d of %d\n", at_once, N);
+      some_wait |= at_once < N;
+    }
+    VOLE_MUST(some_wait);
     VOLE_MUST(vole::stats().preemptions > 0);
     return failed;
   });

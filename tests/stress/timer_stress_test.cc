@@ -30,7 +30,7 @@ struct tally {
 
 void send_until_over(dice d, const vole_test::time_limit& limit, vole::send_chan<std::uint64_t> to,
                      tally& t) {
-  while (!limit.over()) {
+  while (!limit.over() || t.sent == 0) {
     const std::uint64_t v = d.below(1000);
     const chan_status s = d.below(3) == 0 ? to.try_send(v) : to.send_for(v, short_time(d));
     if (s == chan_status::ok) {
