@@ -70,14 +70,12 @@ std::size_t chan_capacity(const chan_core* c) noexcept {
 
 void unlink_sender(void* channel, waiter* w) noexcept {
   auto& c = *static_cast<chan_core*>(channel);
-  holding hold(c.lock);
-  if (w->object != nullptr) rt::wait_queue::remove(c.senders, w);
+  leave_queue(c, c.senders, w);
 }
 
 void unlink_receiver(void* channel, waiter* w) noexcept {
   auto& c = *static_cast<chan_core*>(channel);
-  holding hold(c.lock);
-  if (w->object != nullptr) rt::wait_queue::remove(c.receivers, w);
+  leave_queue(c, c.receivers, w);
 }
 
 }  // namespace detail

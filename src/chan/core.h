@@ -187,6 +187,12 @@ inline bool drain_ring_locked(chan_core& c) noexcept {
   return c.count.exchange(0, relaxed) != 0;
 }
 
+// Off the queue, unless it was served; either way the channel is locked once.
+inline void leave_queue(chan_core& c, chan_waiters& q, waiter* w) noexcept {
+  holding hold(c.lock);
+  if (w->object != nullptr) rt::wait_queue::remove(q, w);
+}
+
 // waiter::unlink for both queues.
 void unlink_sender(void* channel, waiter* w) noexcept;
 void unlink_receiver(void* channel, waiter* w) noexcept;

@@ -28,6 +28,8 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
+constexpr std::size_t kFew = 16;
+
 struct frame {
   frame(const select_op* o, std::size_t count, select_scratch* r) noexcept
       : ops(o), n(count), room(r), first_due(count) {}
@@ -35,12 +37,15 @@ struct frame {
   const select_op* ops;
   std::size_t n;
   select_scratch* room;
-  std::size_t live = 0;  // cases with a channel
+  std::size_t live = 0;  // cases with a channel, in the order of their locks
   std::size_t first_due;  // the case whose time comes first; n: none
+  chan_core* few[kFew];  // those channels, if n is not more: who waits for nobody then touches
+                         // none of its room
   atomic<std::uint32_t> winner{0};
   rt::timer clock;
 
-  chan_core* channel_at(std::size_t k) const noexcept { return ops[room[k].lock_order].channel; }
+  chan_core*& channel_at(std::size_t k) noexcept { return n <= kFew ? few[k] : room[k].channel; }
+  chan_core* channel_at(std::size_t k) const noexcept { return n <= kFew ? few[k] : room[k].channel; }
   waiter* waiter_of(std::size_t i) const noexcept {
     return std::launder(reinterpret_cast<waiter*>(room[i].waiter));
   }
@@ -48,14 +53,15 @@ struct frame {
 
 static_assert(sizeof(waiter) <= sizeof(select_scratch::waiter));
 
-// A random order of up to kFew cases, made as it is asked for.
+// A random order of up to kFew cases, made as it is asked for. One random number does for four of
+// them: evenly, but for a bias below kFew / 2^16.
 class random_order {
  public:
-  static constexpr std::size_t kFew = 16;
-
   random_order(std::size_t n, rand_state& random) noexcept : n_(n), random_(random) {}
   std::size_t next() noexcept {
-    const std::size_t j = random_.below(static_cast<std::uint32_t>(n_));
+    if (picks_++ % 4 == 0) bits_ = random_.next64();
+    const std::size_t j = (bits_ & 0xffff) * n_ >> 16;
+    bits_ >>= 16;
     const std::size_t picked = left_[j];
     left_[j] = left_[--n_];
     return picked;
@@ -63,6 +69,8 @@ class random_order {
 
  private:
   std::uint8_t left_[kFew] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  std::uint64_t bits_ = 0;
+  std::uint32_t picks_ = 0;
   std::size_t n_;
   rand_state& random_;
 };
@@ -77,14 +85,14 @@ void order(frame& f, rand_state& random) noexcept {
     // Insertion by address: selects are short.
     std::size_t k = f.live++;
     for (; k > 0 && f.channel_at(k - 1) > f.ops[i].channel; --k)
-      f.room[k].lock_order = f.room[k - 1].lock_order;
-    f.room[k].lock_order = static_cast<std::uint32_t>(i);
+      f.channel_at(k) = f.channel_at(k - 1);
+    f.channel_at(k) = f.ops[i].channel;
   }
 }
 
 // fn(channel) once per channel, in the order of the locks. Reads the frame before each call only.
 template <class Fn>
-void each_channel(const frame& f, Fn&& fn) noexcept {
+[[gnu::always_inline]] inline void each_channel(const frame& f, Fn&& fn) noexcept {
   chan_core* next = f.live != 0 ? f.channel_at(0) : nullptr;
   for (std::size_t k = 1; next != nullptr; ++k) {
     chan_core* const c = next;
@@ -136,7 +144,16 @@ bool unlock_after_switch(rt::G*, void* arg) noexcept {
   return true;
 }
 
+// Is it worth a try? Most cases have nobody: this is what they cost.
+[[gnu::always_inline]] inline bool seems_ready_locked(const select_op& op) noexcept {
+  const chan_core& c = *op.channel;
+  const bool sends = op.kind == select_kind::send;
+  return c.closed || (sends ? c.receivers : c.senders).first != nullptr ||
+         c.count.load(relaxed) != (sends ? c.capacity : 0);
+}
+
 step serve_locked(const select_op& op, waiter** w) noexcept {
+  if (!seems_ready_locked(op)) return step::wait;
   return op.kind == select_kind::send ? send_locked(*op.channel, op.slot, w)
                                       : recv_locked(*op.channel, op.slot, w);
 }
@@ -172,39 +189,50 @@ enum class look { found, nothing, in_the_way };
 
 // Pass 1, locking as it goes. found, nothing: what it came to is locked, and listed as such;
 // in_the_way: nothing is.
-look lock_and_look(frame& f, rand_state& random, select_result* r, waiter** w) noexcept {
+[[gnu::always_inline]] inline look lock_and_look(frame& f, rand_state& random, select_result* r,
+                                                 waiter** w) noexcept {
   random_order order(f.n, random);
   std::size_t otherwise = f.n;
   bool has_clock = false;
   for (std::size_t k = 0; k < f.n; ++k) {
     const std::size_t i = order.next();
     const select_op& op = f.ops[i];
-    if (op.kind == select_kind::otherwise) otherwise = i;
-    has_clock |= op.kind == select_kind::after;
-    if (op.channel == nullptr) continue;
-    if (!op.channel->lock.try_acquire()) {
+    if (op.channel == nullptr) {
+      if (op.kind == select_kind::otherwise) otherwise = i;
+      has_clock |= op.kind == select_kind::after;
+      continue;
+    }
+    if (!op.channel->lock.try_acquire()) [[unlikely]] {
       unlock_all(f);
       f.live = 0;
       return look::in_the_way;
     }
-    f.room[f.live++].lock_order = static_cast<std::uint32_t>(i);
+    f.few[f.live++] = op.channel;
+    if (!seems_ready_locked(op)) continue;
     const step s = serve_locked(op, w);
     if (s == step::wait) continue;
     *r = {i, s != step::closed};
     return look::found;
   }
+  if (!has_clock && otherwise == f.n) return look::nothing;
   return take_rest_locked(f, has_clock, otherwise, r) ? look::found : look::nothing;
 }
 
-// Pass 1, one way or the other. True: found. The channels of the frame's list are locked.
-bool look_for_ready(frame& f, rand_state& random, select_result* r, waiter** w) noexcept {
-  if (f.n <= random_order::kFew) {
-    const look l = lock_and_look(f, random, r, w);
-    if (l != look::in_the_way) return l == look::found;
-  }
+[[gnu::noinline]] bool lock_then_look(frame& f, rand_state& random, select_result* r,
+                                      waiter** w) noexcept {
   order(f, random);
   lock_all(f);
   return take_ready_locked(f, r, w);
+}
+
+// Pass 1, one way or the other. True: found. The channels of the frame's list are locked.
+[[gnu::always_inline]] inline bool look_for_ready(frame& f, rand_state& random, select_result* r,
+                                                  waiter** w) noexcept {
+  if (f.n <= kFew) {
+    const look l = lock_and_look(f, random, r, w);
+    if (l != look::in_the_way) return l == look::found;
+  }
+  return lock_then_look(f, random, r, w);
 }
 
 // Pass 2.
@@ -222,9 +250,12 @@ void enqueue_locked(frame& f, rt::G* g, rt::guest_note* thread) noexcept {
 
 // Pass 3. Every loser's channel is locked once, whether its waiter is still queued or not.
 void dequeue(const frame& f, std::size_t winner) noexcept {
-  for (std::size_t i = 0; i < f.n; ++i)
-    if (i != winner && f.ops[i].channel != nullptr)
-      f.waiter_of(i)->unlink(f.ops[i].channel, f.waiter_of(i));
+  for (std::size_t i = 0; i < f.n; ++i) {
+    const select_op& op = f.ops[i];
+    if (i == winner || op.channel == nullptr) continue;
+    chan_core& c = *op.channel;
+    leave_queue(c, op.kind == select_kind::send ? c.senders : c.receivers, f.waiter_of(i));
+  }
 }
 
 // The runtime ends: waiter::unlink of the goroutine as a whole.

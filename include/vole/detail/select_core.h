@@ -27,8 +27,8 @@ struct select_result {
 // Scratch memory for n cases, so that a select allocates nothing.
 struct select_scratch {
   alignas(64) std::byte waiter[64];
+  chan_core* channel;  // as they are locked, in order
   std::uint32_t poll_order;
-  std::uint32_t lock_order;
 };
 template <std::size_t N>
 struct select_room {
