@@ -2,6 +2,7 @@
 
 #include <vole/go.h>
 
+#include <cstring>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -30,9 +31,16 @@ static_assert(detail::kInlineCallable == rt::kInlineCallable);
   return static_cast<std::uint32_t>(rt::depot::round_size(asked));
 }
 
-rt::birth to_birth(const detail::spawn_request& r, void* created_at) {
+rt::G* new_g(const detail::spawn_request& r, void* created_at) {
   const std::uint32_t stack = r.stack_size != 0 ? checked_stack_size(r.stack_size) : 0;
-  return {r.invoke, r.abandon, created_at, r.name, stack};
+  return rt::new_g({r.invoke, r.abandon}, created_at, {r.name, stack});
+}
+
+[[gnu::noinline]] void spawn_with_wishes(const detail::spawn_request& r, void* created_at,
+                                         const void* callable, std::size_t bytes) {
+  rt::G* const g = new_g(r, created_at);
+  std::memcpy(g->callable, callable, bytes);
+  rt::publish_g(g);
 }
 
 }  // namespace
@@ -40,12 +48,15 @@ rt::birth to_birth(const detail::spawn_request& r, void* created_at) {
 namespace detail {
 
 void* begin_spawn(const spawn_request& r) {
-  return rt::new_g(to_birth(r, __builtin_return_address(0)))->callable;
+  return new_g(r, __builtin_return_address(0))->callable;
 }
 void finish_spawn(void* callable) noexcept { rt::publish_g(rt::owner_of_callable(callable)); }
 void cancel_spawn(void* callable) noexcept { rt::discard_g(rt::owner_of_callable(callable)); }
 void spawn_bytes(const spawn_request& r, const void* callable, std::size_t bytes) {
-  rt::spawn_trivial(to_birth(r, __builtin_return_address(0)), callable, bytes);
+  void* const created_at = __builtin_return_address(0);
+  if (r.stack_size != 0 || r.name != nullptr) [[unlikely]]
+    return spawn_with_wishes(r, created_at, callable, bytes);
+  rt::spawn_trivial({r.invoke, r.abandon}, created_at, callable, bytes);
 }
 
 void run_main(void (*body)(void*), void* arg) {

@@ -12,6 +12,7 @@
 
 #include "base/atomic.h"
 #include "base/list.h"
+#include "gmp/free_records.h"
 #include "gmp/g.h"
 #include "queue/local_queue.h"
 #include "stack/depot.h"
@@ -53,7 +54,7 @@ struct alignas(64) P {
 
   // ── caches ──
   std::uint32_t stacks = 0;            // cached stacks of the default size
-  lifo<runnable, &runnable::next> free_gs;  // [31]
+  free_records free_gs;                // [31]
   std::uint64_t next_id = 0;           // goroutine ids [next_id, end_id) are ours to give
   std::uint64_t end_id = 0;
   rt::stack stack_cache[kStackCache];

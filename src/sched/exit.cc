@@ -21,14 +21,6 @@ void give_stack_back(P& p, const stack& s) noexcept {
   p.stack_cache[p.stacks++] = s;
 }
 
-// The commit of a death.
-bool buried(G* g, void*) noexcept {
-  M& m = *this_m();
-  give_stack_back(*m.p, g->stack);
-  recycle_g(m, g);
-  return true;
-}
-
 _Unwind_Reason_Code unwind_step(int, _Unwind_Action actions, _Unwind_Exception_Class,
                                 _Unwind_Exception* e, _Unwind_Context*, void*) {
   if ((actions & _UA_END_OF_STACK) == 0) return _URC_NO_REASON;
@@ -49,6 +41,13 @@ void swallowed(_Unwind_Reason_Code, _Unwind_Exception*) {
 }
 
 }  // namespace
+
+bool buried(G* g, void*) noexcept {
+  M& m = *this_m();
+  give_stack_back(*m.p, g->stack);
+  recycle_g(m, g);
+  return true;
+}
 
 bool is_exiting() noexcept {
   const M* const m = this_m();
@@ -73,26 +72,4 @@ extern "C" vole_next vole_goroutine_main() {
   G* const g = this_m()->curg;
   g->invoke(g->callable);
   return vole_goroutine_finish();
-}
-
-extern "C" vole_next vole_goroutine_finish() noexcept {
-  this_m()->curg->abandon = nullptr;  // the callable is gone; the runtime may end while we enter
-  end_locals();
-  M& m = *enter();
-  G* const g = m.curg;
-  set_status(*g, g_status::running, g_status::dead);
-  m.p->finished.add_owner();
-  m.ends_with_g = m.locked_g != nullptr;
-  G* const next = quick_pick(m, &g->stack);
-  if (next != nullptr && !next->started) {
-    next->stack = g->stack;
-    next->started = true;
-    arch::san_fresh_stack(next->stack.lo, next->stack.bytes);
-    switch_to(m, next);
-    recycle_g(m, g);
-    leave(&m);
-    return {nullptr, nullptr};
-  }
-  leave_behind(m, &buried, nullptr, g);
-  return {next != nullptr ? switch_to(m, next) : switch_to_g0(m), &m};
 }

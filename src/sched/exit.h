@@ -5,7 +5,11 @@
 //        takes over the very stack its predecessor has just finished on.
 #pragma once
 
+#include "gmp/g.h"
+
 namespace vole::rt {
+
+bool buried(G* g, void*) noexcept;  // the commit of a death
 
 // Unwinds the current goroutine's stack, running destructors, and ends it. User context.
 [[noreturn]] void unwind_and_exit();

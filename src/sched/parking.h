@@ -45,12 +45,9 @@ struct state {
   atomic<int> need_spinning{0};
 };
 
-// S3-S5. The work was published before, by a seq_cst store or read-modify-write.
 template <class Env>
-void submit(Env& env) noexcept {
+[[gnu::noinline]] void wake_somebody(Env& env) noexcept {
   state& s = env.parking_state();
-  if (s.spinning.load(seq_cst) != 0) return;       // S3
-  if (s.need_spinning.load(seq_cst) != 0) return;  // promised already
   int none = 0;
   if (!s.spinning.compare_exchange_strong(none, 1, seq_cst)) return;
   env.lock();
@@ -61,6 +58,15 @@ void submit(Env& env) noexcept {
   }
   env.unlock();
   if (p != nullptr) env.start_spinning_m(p);  // S5; takes our count over
+}
+
+// S3-S5. The work was published before, by a seq_cst store or read-modify-write.
+template <class Env>
+inline void submit(Env& env) noexcept {
+  state& s = env.parking_state();
+  if (s.spinning.load(seq_cst) != 0) return;       // S3
+  if (s.need_spinning.load(seq_cst) != 0) return;  // promised already
+  wake_somebody(env);
 }
 
 // A spinning worker has found work: it stops spinning and sees to a successor.

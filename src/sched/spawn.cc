@@ -11,10 +11,7 @@
 namespace vole::rt {
 namespace {
 
-// [31]
-constexpr std::size_t kFreeMost = 64;
-constexpr std::size_t kFreeRefill = 32;
-constexpr std::uint64_t kIdBatch = 16;
+constexpr std::uint64_t kIdBatch = 16;  // [31]
 
 [[noreturn]] void no_memory() noexcept {
   fatal(
@@ -22,34 +19,36 @@ constexpr std::uint64_t kIdBatch = 16;
       "or a higher memory limit would help");
 }
 
-[[gnu::noinline]] runnable* refill_free_gs(P& p) noexcept {
-  sched.records.acquire();
-  while (p.free_gs.size() < kFreeRefill) {
-    runnable* const r = sched.free_gs.pop();
-    if (r == nullptr) break;
-    p.free_gs.push(r);
-  }
-  sched.records.release();
-  if (runnable* r = p.free_gs.pop()) return r;
-  G* fresh[kFreeRefill];
-  const std::size_t n = g_slab.allocate_batch(fresh, kFreeRefill);
+// Not constructed: zeroed memory is a fresh G (gmp/status_test.cc), and a dump may be looking.
+G* take_fresh(P& p) noexcept {
+  G* fresh[free_records::kChain];
+  const std::size_t n = g_slab.allocate_batch(fresh, free_records::kChain);
   if (n == 0) no_memory();
-  // Not constructed: zeroed memory is a fresh G (gmp/status_test.cc), and a dump may be looking.
-  for (std::size_t i = 1; i < n; ++i) p.free_gs.push(fresh[i]);
+  for (std::size_t i = 1; i < n; ++i) (void)p.free_gs.put_owner(fresh[i]);  // one short of a chain
   return fresh[0];
 }
 
+// The P has none left.
+[[gnu::noinline]] G* refill_free_gs(P& p) noexcept {
+  sched.records.acquire();
+  G* const chain = sched.free_gs.take_chain_locked();
+  G* const single = chain == nullptr ? sched.free_gs.take_locked() : nullptr;
+  sched.records.release();
+  if (chain == nullptr) return single != nullptr ? single : take_fresh(p);
+  p.free_gs.load_owner(chain);
+  return p.free_gs.take_owner();
+}
+
 G* take_record(P& p) noexcept {
-  runnable* r = p.free_gs.pop();
-  if (r == nullptr) r = refill_free_gs(p);
-  return as_g(r);
+  G* const g = p.free_gs.take_owner();
+  return g != nullptr ? g : refill_free_gs(p);
 }
 
 G* take_record_guest() noexcept {
   sched.records.acquire();
-  runnable* const r = sched.free_gs.pop();
+  G* const g = sched.free_gs.take_locked();
   sched.records.release();
-  if (r != nullptr) return as_g(r);
+  if (g != nullptr) return g;
   G* const fresh = g_slab.allocate_raw();
   if (fresh == nullptr) no_memory();
   return fresh;
@@ -77,34 +76,52 @@ std::uint64_t next_id(P& p) noexcept {
 }
 
 // These two are inlined by force: go() is one call.
-[[gnu::always_inline]] inline void fill(G* g, const birth& b, std::uint64_t id, std::uint64_t parent) noexcept {
+struct origin {
+  std::uint64_t id, parent;
+  void* created_at;
+};
+
+[[gnu::always_inline]] inline void fill(G* g, birth b, const origin& o,
+                                        const wishes& w) noexcept {
   if (status_of(*g) == g_status::dead) set_status(*g, g_status::dead, g_status::idle);
-  g->id = id;
-  g->parent = parent;
-  g->created_at = b.created_at;
+  g->id = o.id;
+  g->parent = o.parent;
+  g->created_at = o.created_at;
   g->invoke = b.invoke;
   g->abandon = b.abandon;
-  g->stack.bytes = b.stack_bytes != 0 ? b.stack_bytes : sched.settings.stack_bytes;
-  if (b.name != nullptr) [[unlikely]] g->name = copy_name(b.name);
+  g->stack.bytes = w.stack_bytes != 0 ? w.stack_bytes : sched.settings.stack_bytes;
+  if (w.name != nullptr) [[unlikely]] g->name = copy_name(w.name);
 }
 
-[[gnu::always_inline]] inline G* new_g_owner(M& m, const birth& b) noexcept {
+[[gnu::always_inline]] inline G* new_g_owner(M& m, birth b, void* created_at,
+                                             const wishes& w) noexcept {
   G* const g = take_record(*m.p);
-  fill(g, b, next_id(*m.p), m.curg != nullptr ? m.curg->id : 0);
+  fill(g, b, {next_id(*m.p), m.curg != nullptr ? m.curg->id : 0, created_at}, w);
   m.p->spawned.add_owner();
   return g;
 }
 
-G* make_guest_g(const birth& b) noexcept {
+G* make_guest_g(birth b, void* created_at, const wishes& w) noexcept {
   G* const g = take_record_guest();
-  fill(g, b, sched.next_g_id.fetch_add(1, relaxed), 0);
+  fill(g, b, {sched.next_g_id.fetch_add(1, relaxed), 0, created_at}, w);
   sched.guest_spawned.fetch_add(1, relaxed);
   return g;
 }
 
-G* new_g_guest(const birth& b) noexcept {
+G* new_g_guest(birth b, void* created_at, const wishes& w) noexcept {
   guest_enter_started();
-  return make_guest_g(b);
+  return make_guest_g(b, created_at, w);
+}
+
+// Most callables are a pointer or two.
+[[gnu::always_inline]] inline void copy_callable(G* g, const void* from, std::size_t bytes) noexcept {
+  if (bytes == 8) {
+    std::memcpy(g->callable, from, 8);
+  } else if (bytes == 16) {
+    std::memcpy(g->callable, from, 16);
+  } else {
+    std::memcpy(g->callable, from, bytes);
+  }
 }
 
 void publish_owner(M& m, G* g) noexcept {
@@ -116,6 +133,13 @@ void publish_guest(G* g) noexcept {
   set_status(*g, g_status::idle, g_status::runnable);
   push_global(g);
   guest_leave();
+}
+
+[[gnu::noinline]] void spawn_as_guest(birth b, void* created_at, const void* callable,
+                                      std::size_t bytes) noexcept {
+  G* const g = new_g_guest(b, created_at, {});
+  copy_callable(g, callable, bytes);
+  publish_guest(g);
 }
 
 void reset(G* g) noexcept {
@@ -136,10 +160,10 @@ void reset(G* g) noexcept {
 
 // A guest stays inside between new_g and publish_g or discard_g: the runtime cannot end under
 // the record it holds.
-G* new_g(const birth& b) noexcept {
-  if (this_m() == nullptr) return new_g_guest(b);
+G* new_g(birth b, void* created_at, const wishes& w) noexcept {
+  if (this_m() == nullptr) return new_g_guest(b, created_at, w);
   M* const m = enter();
-  G* const g = new_g_owner(*m, b);
+  G* const g = new_g_owner(*m, b, created_at, w);
   leave(m);
   return g;
 }
@@ -158,7 +182,7 @@ void discard_g(G* g) noexcept {
     sched.records.acquire();
     if (g->name != nullptr) sched.free_names.push(g->name);
     reset(g);
-    sched.free_gs.push(g);
+    sched.free_gs.put_locked(g);
     sched.records.release();
     return guest_leave();
   }
@@ -169,27 +193,25 @@ void discard_g(G* g) noexcept {
   leave(m);
 }
 
-void spawn_trivial(const birth& b, const void* callable, std::size_t bytes) noexcept {
-  if (this_m() == nullptr) [[unlikely]] {
-    G* const g = new_g_guest(b);
-    std::memcpy(g->callable, callable, bytes);
-    return publish_guest(g);
-  }
-  M* const m = enter();
-  G* const g = new_g_owner(*m, b);
-  std::memcpy(g->callable, callable, bytes);
+void spawn_trivial(birth b, void* created_at, const void* callable, std::size_t bytes) noexcept {
+  M* m = this_m();
+  if (m == nullptr) [[unlikely]] return spawn_as_guest(b, created_at, callable, bytes);
+  if (!try_enter(m)) [[unlikely]] m = reenter();
+  G* const g = new_g_owner(*m, b, created_at, {});
+  copy_callable(g, callable, bytes);
   publish_owner(*m, g);
   leave(m);
 }
 
-void spawn_from_timer(M* m, const birth& b, const void* callable, std::size_t bytes) noexcept {
+void spawn_from_timer(M* m, birth b, void* created_at, const void* callable,
+                      std::size_t bytes) noexcept {
   if (m != nullptr) {
-    G* const g = new_g_owner(*m, b);
-    std::memcpy(g->callable, callable, bytes);
+    G* const g = new_g_owner(*m, b, created_at, {});
+    copy_callable(g, callable, bytes);
     return publish_owner(*m, g);
   }
-  G* const g = make_guest_g(b);
-  std::memcpy(g->callable, callable, bytes);
+  G* const g = make_guest_g(b, created_at, {});
+  copy_callable(g, callable, bytes);
   set_status(*g, g_status::idle, g_status::runnable);
   push_global(g);
 }
@@ -209,10 +231,10 @@ void recycle_g(M& m, G* g) noexcept {
     sched.records.release();
   }
   reset(g);
-  p.free_gs.push(g);
-  if (p.free_gs.size() < kFreeMost) return;
+  G* const chain = p.free_gs.put_owner(g);
+  if (chain == nullptr) [[likely]] return;
   sched.records.acquire();
-  while (p.free_gs.size() > kFreeMost / 2) sched.free_gs.push(p.free_gs.pop());
+  sched.free_gs.put_chain_locked(chain);
   sched.records.release();
 }
 

@@ -15,22 +15,27 @@
 
 namespace vole::rt {
 
+// What every goroutine has, by value: a spawn is a matter of registers.
 struct birth {
   void (*invoke)(void* callable);
   void (*abandon)(void* callable, bool running) noexcept;
-  void* created_at;
-  const char* name;         // null: none; copied, cut to 55 characters
-  std::uint32_t stack_bytes;  // 0: the default
+};
+
+// What few have.
+struct wishes {
+  const char* name = nullptr;     // copied, cut to 55 characters
+  std::uint32_t stack_bytes = 0;  // 0: the default
 };
 
 // Any thread; starts the runtime if none runs. User context on both sides.
-G* new_g(const birth& b) noexcept;
+G* new_g(birth b, void* created_at, const wishes& w) noexcept;
 void publish_g(G* g) noexcept;
 void discard_g(G* g) noexcept;
-void spawn_trivial(const birth& b, const void* callable, std::size_t bytes) noexcept;
+void spawn_trivial(birth b, void* created_at, const void* callable, std::size_t bytes) noexcept;
 
 // m: a timer's, on g0; null: between guest_enter and guest_leave while a runtime runs.
-void spawn_from_timer(M* m, const birth& b, const void* callable, std::size_t bytes) noexcept;
+void spawn_from_timer(M* m, birth b, void* created_at, const void* callable,
+                      std::size_t bytes) noexcept;
 
 // A guest's way in where only a runtime that runs will do: starts it if none does.
 void guest_enter_started() noexcept;

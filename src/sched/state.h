@@ -73,7 +73,7 @@ struct sched_state {
   // ── goroutines ──
   // A lock of their own: every 32nd end of a goroutine comes here, and should meet nobody who queues.
   alignas(64) base::lock<lock_rank::records> records;
-  lifo<runnable, &runnable::next> free_gs;         // records [31]
+  record_pool free_gs;                             // records [31]
   lifo<g_name, &g_name::next> free_names;          // records
   atomic<std::uint64_t> next_g_id{1};              // handed out in batches of 16
   atomic<std::uint64_t> guest_spawned{0};          // by plain threads, which have no P

@@ -4,7 +4,10 @@
 
 #include "sched/enter.h"
 #include "sched/env.h"
+#include "sched/exit.h"
 #include "sched/find.h"
+#include "sched/park.h"
+#include "sched/spawn.h"
 #include "sched/state.h"
 #include "sched/timers.h"
 #include "sched/wake.h"
@@ -34,7 +37,7 @@ bool nothing_else_to_do(M& m) noexcept {
          m.p->owed.load(relaxed) == nullptr;
 }
 
-// switch_to and quick_pick, in the frame of the door's decision: that is every switch.
+// In the frame of the door's decision: that is every switch.
 [[gnu::always_inline]] inline void* aim_plainly(M& m, G* g) noexcept {
   m.curg = g;
   set_status(*g, g_status::runnable, g_status::running);
@@ -68,15 +71,14 @@ bool others_are_due(const P& p) noexcept {
 }
 
 // Picked, but it has no stack yet or runs on another thread only: can it run right here?
-[[gnu::noinline]] G* settle(M& m, G* g, const stack* spare) noexcept {
-  if (g->locked_m == nullptr) {
-    if (g->started || (spare != nullptr && spare->bytes == g->stack.bytes)) return g;
-    if (attach_cached_stack(*m.p, g)) return g;
-  }
+[[gnu::noinline]] G* settle(M& m, G* g) noexcept {
+  if (g->locked_m == nullptr && (g->started || attach_cached_stack(*m.p, g))) return g;
   m.picked = g;
   return nullptr;
 }
 
+// runnext or the ring's next, ready to run right here; nullptr: ask g0 (which finds what was
+// already taken in m.picked). An unstarted G comes with a stack, unless `spare` would fit it.
 [[gnu::always_inline]] inline G* pick(M& m, const stack* spare) noexcept {
   if (!is_free(m)) return nullptr;
   P* const p = m.p;
@@ -87,8 +89,11 @@ bool others_are_due(const P& p) noexcept {
     if (r == nullptr) return nullptr;
   }
   G* const g = static_cast<G*>(r);
-  if (g->started && g->locked_m == nullptr) [[likely]] return g;
-  return settle(m, g, spare);
+  if (g->locked_m == nullptr) [[likely]] {
+    if (g->started) return g;
+    if (spare != nullptr && spare->bytes == g->stack.bytes) return g;
+  }
+  return settle(m, g);
 }
 
 // What most switches come to, without a call, while nobody handles an exception: to the goroutine
@@ -143,7 +148,7 @@ bool yielded_to_global(G* g, void*) noexcept {
     return {sp, &m};
   }
   g->sp.store(sp, relaxed);
-  if (G* const next = picked != nullptr ? settle(m, picked, nullptr) : pick(m, nullptr)) {
+  if (G* const next = picked != nullptr ? settle(m, picked) : pick(m, nullptr)) {
     leave_behind(m, &yielded_to_ring, m.p, g);
     return {aim_at(m, next), &m};
   }
@@ -154,7 +159,6 @@ bool yielded_to_global(G* g, void*) noexcept {
 }  // namespace
 
 void* switch_to(M& m, G* g) noexcept { return aim_at(m, g); }
-void* switch_to_g0(M& m) noexcept { return aim_at_g0(m); }
 
 void attach_stack(G* g, const stack& s) noexcept {
   g->stack = s;
@@ -168,8 +172,6 @@ bool attach_cached_stack(P& p, G* g) noexcept {
   attach_stack(g, p.stack_cache[--p.stacks]);
   return true;
 }
-
-G* quick_pick(M& m, const stack* spare) noexcept { return pick(m, spare); }
 
 }  // namespace vole::rt
 
@@ -197,6 +199,29 @@ extern "C" vole_next vole_decide_yield(void* sp) noexcept {
   here->curg->sp.store(sp, relaxed);
   leave_behind(*here, &yielded_to_ring, here->p, here->curg);
   return {aim_plainly(*here, next), here};
+}
+
+// The last one: no return from it.
+extern "C" vole_next vole_goroutine_finish() noexcept {
+  this_m()->curg->abandon = nullptr;  // the callable is gone; the runtime may end while we enter
+  end_locals();
+  M& m = *enter();
+  G* const g = m.curg;
+  set_status(*g, g_status::running, g_status::dead);
+  m.p->finished.add_owner();
+  m.ends_with_g = m.locked_g != nullptr;
+  G* const next = pick(m, &g->stack);
+  if (next != nullptr && !next->started) {
+    next->stack = g->stack;
+    next->started = true;
+    arch::san_fresh_stack(next->stack.lo, next->stack.bytes);
+    aim_at(m, next);
+    recycle_g(m, g);
+    leave(&m);
+    return {nullptr, nullptr};
+  }
+  leave_behind(m, &buried, nullptr, g);
+  return {next != nullptr ? aim_at(m, next) : aim_at_g0(m), &m};
 }
 
 extern "C" void vole_refused(M* m, G* g) noexcept { ready(m, g); }

@@ -16,12 +16,7 @@ namespace vole::rt {
 
 // Makes g the running goroutine of m. Returns the context to load.
 void* switch_to(M& m, G* g) noexcept;
-// Back to the scheduler's own stack.
-void* switch_to_g0(M& m) noexcept;
 
-// runnext or the ring's next, ready to run right here; nullptr: ask g0 (which finds what was
-// already taken in m.picked). An unstarted G comes with a stack, unless `spare` would fit it.
-G* quick_pick(M& m, const stack* spare = nullptr) noexcept;
 // True: g has a stack now. False: the P's cache is empty, only g0 may fetch more.
 bool attach_cached_stack(P& p, G* g) noexcept;
 void attach_stack(G* g, const stack& s) noexcept;

@@ -29,7 +29,7 @@ enum class age { newborn, woken };
 
 // The running goroutine has made one more runnable: to the ring's tail. If that adds to a backlog,
 // it is to yield.
-void put_behind(M& m, runnable* g, age a) noexcept {
+[[gnu::always_inline]] inline void put_behind(M& m, runnable* g, age a) noexcept {
   P& p = *m.p;
   p.crowded = false;  // what others spilled here, a timer or a yield, is not its doing
   if (!(a == age::newborn ? p.ring.push_newest_owner(g) : p.ring.push_owner(g))) spill_owner(p, g);
@@ -38,7 +38,7 @@ void put_behind(M& m, runnable* g, age a) noexcept {
 }
 
 // Puts a newborn into runnext; the one it displaces goes to the ring.
-void put_next_owner(M& m, runnable* g) noexcept {
+[[gnu::always_inline]] inline void put_next_owner(M& m, runnable* g) noexcept {
   runnable* const displaced = m.p->runnext.exchange(g, seq_cst);  // S1
   if (displaced != nullptr) put_behind(m, displaced, age::newborn);
 }

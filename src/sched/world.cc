@@ -67,7 +67,7 @@ void drain(P* p) noexcept {
   drain_queue_locked(p);
   sched.lock.release();
   sched.records.acquire();
-  while (runnable* r = p->free_gs.pop()) sched.free_gs.push(r);
+  while (G* const g = p->free_gs.take_owner()) sched.free_gs.put_locked(g);
   sched.records.release();
   depot::put(p->stack_cache, p->stacks);
   p->stacks = 0;

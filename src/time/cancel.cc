@@ -110,9 +110,8 @@ aftermath begin_to_finish(aftermath left, void* created_at) noexcept {
       [](void* callable, bool running) noexcept {
         cancel_node*& nodes = static_cast<aftermath*>(callable)->nodes;
         while (!running && nodes != nullptr) forget_context(std::exchange(nodes, nodes->after));
-      },
-      created_at, nullptr, 0};
-  rt::spawn_from_timer(nullptr, b, &stops, sizeof(stops));
+      }};
+  rt::spawn_from_timer(nullptr, b, created_at, &stops, sizeof(stops));
   return rest;
 }
 

@@ -18,16 +18,13 @@ namespace detail {
 
 template <class Record, class Does = Record>
 struct errand {
-  static rt::birth birth(void* created_at) noexcept {
-    return {&invoke, &abandon, created_at, nullptr, 0};
-  }
   // Any thread, user context.
   static void start(Record* r, void* created_at) noexcept {
-    rt::spawn_trivial(birth(created_at), &r, sizeof(r));
+    rt::spawn_trivial(kBirth, created_at, &r, sizeof(r));
   }
   // Inside: a timer's M, or null for a guest.
   static void start_from_timer(rt::M* m, Record* r, void* created_at) noexcept {
-    rt::spawn_from_timer(m, birth(created_at), &r, sizeof(r));
+    rt::spawn_from_timer(m, kBirth, created_at, &r, sizeof(r));
   }
 
  private:
@@ -46,6 +43,7 @@ struct errand {
     Record* const r = *static_cast<Record**>(callable);
     if (!running && r != nullptr) Does::forget(r);
   }
+  static constexpr rt::birth kBirth{&invoke, &abandon};
 };
 
 // Into the runtime and out again, on any thread. f gets the M, or null for a guest.

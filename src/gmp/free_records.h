@@ -1,0 +1,87 @@
+// Records of goroutines that are over [31]: a P's own, and everybody's.
+//
+// They change hands in chains of 32, linked already, so that a batch costs what one record does
+// and touches none but its first. A P keeps a chain that it takes from and puts to, and a full
+// one beside it: whoever spawns and ends in turn does not come here for each.
+//
+// Who    free_records: the P's owner. record_pool: under sched.records.
+// Law    a chain has exactly kChain records, by `next`. In the pool the first one's wait.g is
+//        the next chain: nobody waits in a free record.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "base/list.h"
+#include "gmp/g.h"
+
+namespace vole::rt {
+
+class free_records {
+ public:
+  static constexpr std::size_t kChain = 32;
+
+  // nullptr: none left.
+  G* take_owner() noexcept {
+    if (first_ == nullptr) {
+      if (full_ == nullptr) return nullptr;
+      load_owner(std::exchange(full_, nullptr));
+    }
+    G* const g = first_;
+    first_ = static_cast<G*>(g->next);
+    g->next = nullptr;
+    --n_;
+    return g;
+  }
+
+  // Returns a chain that is one too many, for the pool; or nullptr.
+  [[nodiscard]] G* put_owner(G* g) noexcept {
+    g->next = first_;
+    first_ = g;
+    if (++n_ < kChain) return nullptr;
+    n_ = 0;
+    return std::exchange(full_, std::exchange(first_, nullptr));
+  }
+
+  // There is none left.
+  void load_owner(G* chain) noexcept {
+    first_ = chain;
+    n_ = kChain;
+  }
+
+ private:
+  G* first_ = nullptr;
+  std::size_t n_ = 0;
+  G* full_ = nullptr;
+};
+
+class record_pool {
+ public:
+  void put_chain_locked(G* chain) noexcept {
+    chain->wait.g = chains_;
+    chains_ = chain;
+  }
+
+  // nullptr: there may be single ones.
+  G* take_chain_locked() noexcept {
+    G* const chain = chains_;
+    if (chain != nullptr) chains_ = std::exchange(chain->wait.g, nullptr);
+    return chain;
+  }
+
+  void put_locked(G* g) noexcept { single_.push(g); }
+
+  // nullptr: none at all.
+  G* take_locked() noexcept {
+    if (single_.empty())
+      for (runnable* r = take_chain_locked(); r != nullptr;)
+        single_.push(std::exchange(r, r->next));
+    return static_cast<G*>(single_.pop());
+  }
+
+ private:
+  G* chains_ = nullptr;
+  base::lifo<runnable, &runnable::next> single_;
+};
+
+}  // namespace vole::rt
