@@ -2,6 +2,7 @@
 """Draws a saved result of bench/run.py, or prints it as a table for the documents.
 
 Law    only what the result lists as published is shown; what was withheld is named.
+       The floor is no peer: a column of the table, never a bar, and no part of the bar to meet.
 Note   all ratios drawn are of costs: a rate is turned over, so that right of the line is
        always the peer that does worse. The table keeps run.py's: ours over theirs.
 """
@@ -11,12 +12,14 @@ import json
 import pathlib
 import sys
 
-from report import NOT_OFFERED, higher_is_better
+from report import FLOOR, NOT_OFFERED, higher_is_better
 from svg import COLOURS, Canvas, LogScale, number, provenance, short
 
 ORDER = ["go", "tokio", "boost_fiber", "tbb", "asio", "bare", "tokio1", "boost_fiber1", "asio1", "boost_fiber_spin"]
 REFERENCE = "go"
 BAR = 1.0  # the bar: no more than this times the reference's cost
+
+FLOOR_NOTE = f" {FLOOR}: the least that the row must do, without a scheduler; a part of the work, no competitor."
 
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 WIDTH, LEFT, RIGHT, MARGIN = 900, 230, 850, 16
@@ -46,6 +49,13 @@ def narrowed(document, peers, metrics):
         return (not peers or row["peer"] in peers) and (not metrics or row["metric"] in metrics)
 
     return document | {part: [row for row in document[part] if keep(row)] for part in ("published", "withheld")}
+
+
+def without_floor(document):
+    def kept(part):
+        return [row for row in document[part] if row["peer"] != FLOOR]
+
+    return document | {part: kept(part) for part in ("published", "withheld")}
 
 
 def groups(document):
@@ -103,6 +113,7 @@ def draw_group(canvas, scale, y, metric, rows):
 
 def drawing(document):
     """The SVG's text."""
+    document = without_floor(document)
     base, shown = base_of(document), groups(document)
     canvas = Canvas(WIDTH, f"{base} and its peers")
     canvas.text(MARGIN, 26, f"What the same work costs the peers; {base} is 1", "title")
@@ -152,7 +163,7 @@ def table(document):
     titles = ["name", "unit", base, *peers, f"{base} / {REFERENCE}", "bar"]
     lines = [" ".join(provenance(document)[:2]) + f" Commit {document['commit']}, {document['date'][:10]}.", "",
              f"Medians of {document['rules']['rounds']} runs. Lower is better; of rates (…/s), higher. The bar: no "
-             f"costlier than {REFERENCE}'s.", "",
+             f"costlier than {REFERENCE}'s.{FLOOR_NOTE if FLOOR in peers else ''}", "",
              f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
     for metric, rows in shown.items():
         cells = [metric, rows[0]["unit"], number(rows[0]["base_median"])]

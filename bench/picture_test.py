@@ -143,6 +143,15 @@ class Table(unittest.TestCase):
         row = self.rows(slower)["echo_c100"]
         self.assertEqual((row["vole / go"], row["bar"]), ("0.90", "missed"))
 
+    def test_the_floor_is_a_column_that_meets_no_bar_and_is_not_drawn(self):
+        beside = document_of({("yield", "ns/op"): {"vole": 10.0, "go": 40.0, "floor": 5.0},
+                              ("fib", "ms"): {"vole": 10.0, "go": NOISY, "floor": 5.0}})
+        rows = self.rows(beside)
+        self.assertEqual([(r["floor"], r["bar"]) for r in (rows["yield"], rows["fib"])], [("5", "met"), ("5", "")])
+        self.assertIn("no competitor", picture.table(beside))
+        self.assertNotIn("no competitor", picture.table(DOCUMENT))
+        self.assertNotIn("floor", picture.drawing(beside))
+
     def test_what_was_withheld_has_no_number(self):
         rows = self.rows(DOCUMENT)
         self.assertNotIn("sieve", rows)
@@ -181,7 +190,7 @@ class Command(unittest.TestCase):
             self.assertEqual(run.recorded(words), "bench/run.py --rounds 5")
 
     def test_every_peer_has_a_colour_of_its_own(self):
-        self.assertEqual(set(picture.ORDER) | {"vole"}, set(run.PROGRAMS))
+        self.assertEqual(set(picture.ORDER) | {"vole", report.FLOOR}, set(run.PROGRAMS))
         self.assertEqual(len({picture.colour(peer) for peer in picture.ORDER}), len(picture.ORDER))
 
 

@@ -51,6 +51,7 @@ PROGRAMS = {
     "asio": asio("multi"),
     "asio1": asio("single"),
     "bare": Program(BARE, "bare"),
+    "floor": Program(BUILD / "floor_bench", "floor"),
 }
 
 
@@ -105,6 +106,7 @@ BUILDERS = {
     "tbb": lambda: build_cc("tbb", "-ltbb"),
     "asio": lambda: build_cc("asio", "-DASIO_STANDALONE"),
     "bare": build_bare,
+    "floor": lambda: build_cc("floor"),
 }
 
 
@@ -179,6 +181,8 @@ def compilers(programs):
         versions["tbb"] = f"{cc}, oneTBB {tbb_version()}"
     if "asio" in kinds:
         versions["asio"] = f"{cc}, Asio {asio_version()}"
+    if "floor" in kinds:
+        versions["floor"] = cc
     if "tokio" in kinds:
         versions["tokio"] = f"{first_line('rustc', '--version')}, tokio {tokio_version()}"
     return versions

@@ -12,6 +12,7 @@ MIN_ROUNDS = 5
 MAX_SPREAD = 0.25   # interquartile range over median
 MAX_FOREIGN = 0.10  # others' share of the processors while the program ran
 NOT_OFFERED = "not offered"  # the status of a program that lacks a name: no failure
+FLOOR = "floor"  # what does only a part of the work: measured beside the others, never competing
 
 
 def spread(values):

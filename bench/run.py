@@ -25,7 +25,7 @@ import picture
 import servers
 from machine import busy_s, machine, wait_for_calm
 from programs import BENCH, ECHO_LOAD, PROGRAMS, ROOT, build, commit, compilers, say
-from report import MAX_FOREIGN, MAX_SPREAD, MIN_ROUNDS, NOT_OFFERED, compare, measurements, save, table
+from report import FLOOR, MAX_FOREIGN, MAX_SPREAD, MIN_ROUNDS, NOT_OFFERED, compare, measurements, save, table
 
 TIMEOUT_S = 60
 
@@ -196,7 +196,8 @@ def arguments(words):
 
     p = argparse.ArgumentParser(prog="bench/run.py", description=__doc__.split("\n")[0], allow_abbrev=False)
     p.add_argument("--names", type=listed, default=list(NAMES), help="comma-separated; default: " + ",".join(NAMES))
-    p.add_argument("--base", default="vole", choices=PROGRAMS, help="what the peers are compared with")
+    bases = [program for program in PROGRAMS if program != FLOOR]
+    p.add_argument("--base", default="vole", choices=bases, help="what the peers are compared with")
     p.add_argument("--peers", type=listed, default=DEFAULT_PEERS, help="default: " + ",".join(DEFAULT_PEERS))
     p.add_argument("--rounds", type=int, help=f"default {MIN_ROUNDS} (fewer are not published); 3 with --quick")
     p.add_argument("--timeout", type=float, default=TIMEOUT_S, help="seconds for one run; default %(default)s")

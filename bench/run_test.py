@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Tests of the runner: its numbers, what it refuses, how it ends a program."""
 
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -193,6 +195,12 @@ class Programs(unittest.TestCase):
         self.assertEqual({p.build for p in programs.PROGRAMS.values()}, set(programs.BUILDERS))
         self.assertLessEqual(set(run.DEFAULT_PEERS), set(programs.PROGRAMS))
 
+    def test_the_floor_runs_only_when_asked_for_and_is_never_what_others_are_compared_with(self):
+        self.assertNotIn(report.FLOOR, run.DEFAULT_PEERS)
+        self.assertEqual(run.arguments(["--peers", "go,floor"]).peers, ["go", report.FLOOR])
+        with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
+            run.arguments(["--base", report.FLOOR])
+
     def test_programs_of_one_file_differ_in_their_environment(self):
         for a in programs.PROGRAMS.values():
             same = [b for b in programs.PROGRAMS.values() if (b.path, b.env) == (a.path, a.env)]
@@ -220,6 +228,28 @@ class Programs(unittest.TestCase):
             subprocess.run(["g++", "-std=c++20", "-o", server, source], check=True)
             for words in (["fib"], ["fib", "20"]):
                 self.assertEqual(run.execute([server, *words], {}, 10).status, report.NOT_OFFERED)
+
+    @unittest.skipUnless(shutil.which("g++"), "no g++")
+    def test_the_floor_runs_every_name_it_has_and_offers_no_other(self):
+        with tempfile.TemporaryDirectory() as folder:
+            floor = str(pathlib.Path(folder) / "floor")
+            sources = [str(path) for path in (programs.BENCH / "floor").glob("*.cc")]
+            subprocess.run(["g++", *programs.CC_FLAGS, "-o", floor, *sources], check=True)
+            self.assertEqual(run.execute([floor, "fib", "20"], {}, 10).status, report.NOT_OFFERED)
+            self.assertEqual(run.execute([floor, "http", "127.0.0.1:1"], {}, 10).status, report.NOT_OFFERED)
+            offered = [name for name in run.NAMES if self.offers(floor, name)]
+            self.assertIn("syscall", offered)
+
+    def offers(self, program, name):
+        """Whether it has a name; what it prints must be of that name."""
+        done = subprocess.run([program, name, "1000"], capture_output=True, text=True)
+        if done.returncode == 2:
+            return False
+        if "MADV_GUARD_INSTALL" in done.stderr:
+            return True  # this kernel has none
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(all(metric.startswith(name) for metric, _, _ in run.parse(done.stdout)))
+        return True
 
     def test_cargo_is_given_debians_crates_only(self):
         config = (programs.BENCH / "tokio" / ".cargo" / "config.toml").read_text()
