@@ -178,7 +178,7 @@ int parked(int n) {
   started.add(n);
   done.add(n);
   for (int i = 0; i < n; ++i)
-    vole::go([&started, &done, c] {
+    vole::go([&] {
       started.done();
       c.recv();
       done.done();

@@ -5,7 +5,7 @@
 //        first on the include path, so the checked text is the shipped text.
 // Note   the twin offers exactly what is used here: load, store, exchange,
 //        compare_exchange_strong, fetch_add, fetch_sub, fetch_or, fetch_and,
-//        fence_seq_cst, compiler_barrier, cpu_relax.
+//        fence_seq_cst, compiler_barrier, cpu_relax, kLockSpins.
 #pragma once
 
 #include <atomic>
@@ -34,5 +34,9 @@ inline void cpu_relax() noexcept {
   __asm__ volatile("isb");
 #endif
 }
+
+// How often a lock is tried before its thread goes to sleep: for some 6 us, which is what waking it
+// costs the other side.
+inline constexpr int kLockSpins = 200;
 
 }  // namespace vole::base

@@ -65,7 +65,7 @@ class lock {
 
  private:
   void wait() noexcept {
-    for (int i = 0; i < kSpins; ++i) {
+    for (int i = 0; i < kLockSpins; ++i) {
       std::uint32_t seen = 0;
       if (word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed)) return;
       cpu_relax();
@@ -78,7 +78,6 @@ class lock {
     lot::sleepers(&word_).fetch_sub(1, relaxed);
   }
 
-  static constexpr int kSpins = 40;
   static constexpr std::int64_t kLookAgain = 1000 * 1000;  // ns; on a kernel without membarrier
   atomic<std::uint32_t> word_{0};
 };

@@ -113,14 +113,14 @@ G* new_g_guest(birth b, void* created_at, const wishes& w) noexcept {
   return make_guest_g(b, created_at, w);
 }
 
-// Most callables are a pointer or two.
+// Most callables are a few pointers.
 [[gnu::always_inline]] inline void copy_callable(G* g, const void* from, std::size_t bytes) noexcept {
-  if (bytes == 8) {
-    std::memcpy(g->callable, from, 8);
-  } else if (bytes == 16) {
-    std::memcpy(g->callable, from, 16);
-  } else {
-    std::memcpy(g->callable, from, bytes);
+  switch (bytes) {
+    case 8: std::memcpy(g->callable, from, 8); break;
+    case 16: std::memcpy(g->callable, from, 16); break;
+    case 24: std::memcpy(g->callable, from, 24); break;
+    case 32: std::memcpy(g->callable, from, 32); break;
+    default: std::memcpy(g->callable, from, bytes);
   }
 }
 

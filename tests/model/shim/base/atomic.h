@@ -121,4 +121,6 @@ inline void fence_seq_cst() noexcept { model::detail::do_fence(); }
 inline void compiler_barrier() noexcept {}
 inline void cpu_relax() noexcept { model::detail::do_relax(); }
 
+inline constexpr int kLockSpins = 2;  // more would only be more of the same
+
 }  // namespace vole::base
