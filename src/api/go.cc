@@ -2,7 +2,6 @@
 
 #include <vole/go.h>
 
-#include <cstring>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -31,16 +30,13 @@ static_assert(detail::kInlineCallable == rt::kInlineCallable);
   return static_cast<std::uint32_t>(rt::depot::round_size(asked));
 }
 
-rt::G* new_g(const detail::spawn_request& r, void* created_at) {
-  const std::uint32_t stack = r.stack_size != 0 ? checked_stack_size(r.stack_size) : 0;
-  return rt::new_g({r.invoke, r.abandon}, created_at, {r.name, stack});
+rt::wishes wishes_of(const detail::spawn_request& r) {
+  return {r.name, r.stack_size != 0 ? checked_stack_size(r.stack_size) : 0};
 }
 
 [[gnu::noinline]] void spawn_with_wishes(const detail::spawn_request& r, void* created_at,
                                          const void* callable, std::size_t bytes) {
-  rt::G* const g = new_g(r, created_at);
-  std::memcpy(g->callable, callable, bytes);
-  rt::publish_g(g);
+  rt::spawn_with_wishes({r.invoke, r.abandon}, created_at, wishes_of(r), callable, bytes);
 }
 
 }  // namespace
@@ -48,7 +44,8 @@ rt::G* new_g(const detail::spawn_request& r, void* created_at) {
 namespace detail {
 
 void* begin_spawn(const spawn_request& r) {
-  return new_g(r, __builtin_return_address(0))->callable;
+  void* const created_at = __builtin_return_address(0);
+  return rt::new_g({r.invoke, r.abandon}, created_at, wishes_of(r))->callable;
 }
 void finish_spawn(void* callable) noexcept { rt::publish_g(rt::owner_of_callable(callable)); }
 void cancel_spawn(void* callable) noexcept { rt::discard_g(rt::owner_of_callable(callable)); }

@@ -43,6 +43,9 @@ class free_records {
     return std::exchange(full_, std::exchange(first_, nullptr));
   }
 
+  // A full one, if there is; nullptr: take them one by one.
+  G* take_chain_owner() noexcept { return std::exchange(full_, nullptr); }
+
   // There is none left.
   void load_owner(G* chain) noexcept {
     first_ = chain;
@@ -70,6 +73,12 @@ class record_pool {
   }
 
   void put_locked(G* g) noexcept { single_.push(g); }
+
+  // Single ones, for a P that has none: fewer than a chain.
+  void take_some_locked(free_records& to) noexcept {
+    for (std::size_t i = 1; i < free_records::kChain && !single_.empty(); ++i)
+      (void)to.put_owner(static_cast<G*>(single_.pop()));
+  }
 
   // nullptr: none at all.
   G* take_locked() noexcept {

@@ -61,6 +61,16 @@ TEST_F(FreeRecords, GivesAwayWholeChainsAndKeepsOne) {
   EXPECT_EQ(chains, 9u);
 }
 
+TEST_F(FreeRecords, SingleOnesAreFewerThanAChain) {
+  free_records own;
+  record_pool pool;
+  for (G* g : make(2 * kChain)) pool.put_locked(g);
+  pool.take_some_locked(own);
+  EXPECT_EQ(own.take_chain_owner(), nullptr);
+  for (std::size_t i = 1; i < kChain; ++i) EXPECT_NE(own.take_owner(), nullptr);
+  EXPECT_EQ(own.take_owner(), nullptr);
+}
+
 TEST_F(FreeRecords, SingleOnesComeFromChainsToo) {
   record_pool pool;
   EXPECT_EQ(pool.take_locked(), nullptr);

@@ -66,7 +66,10 @@ struct alignas(64) M {
   P* away = nullptr;              // under retake_lock: taken from us, and may still be given back
   bool patient = false;           // under retake_lock: the kernel was asked to serve others first
   bool zombie = false;            // under retake_lock: the runtime ended without us
-  std::int64_t cpu_at_end = 0;    // ns; its CPU time when the runtime began to end: sched/end.cc
+  struct {                        // the runtime's end looks at it: sched/end.cc
+    std::int64_t cpu_first = 0, cpu = 0;  // ns; its CPU time, at first and last
+    int asleep = 0;               // looks in a row
+  } end_look;
   P* last_p = nullptr;            // [24]: the P we had, tried first
   P* next_p = nullptr;            // written by the waker before the wake
   note park;                      // where an idle M sleeps

@@ -14,11 +14,14 @@ namespace vole::rt {
 namespace {
 
 constexpr std::int64_t kLookAgain = 1000 * 1000;  // ns; only for Ms that settle without a word
+constexpr std::int64_t kLookMost = 10 * kLookAgain;
 // How long an M in user code may take to come in, where it settles: most are about to, their
 // goroutine has just finished. One that only waits for a processor gets more, until it has had one.
-constexpr std::int64_t kGrace = 50 * 1000 * 1000;         // ns
-constexpr std::int64_t kOnProcessor = 10 * 1000 * 1000;   // ns, of its own
-constexpr std::int64_t kGraceMost = 2000 * 1000 * 1000;   // ns
+constexpr std::int64_t kGrace = 50 * 1000 * 1000;        // ns
+constexpr std::int64_t kGraceHog = 4 * kGrace;           // ns; it ran on past its slice
+constexpr std::int64_t kGraceMost = 40 * kGrace;         // ns
+constexpr std::int64_t kOnProcessor = 10 * 1000 * 1000;  // ns, of its own
+constexpr int kAsleep = 3;                               // looks in a row
 
 bool is_alive(const G* g) noexcept {
   const g_status s = status_of(*g);
@@ -35,20 +38,35 @@ bool is_or_becomes_zombie(M* m, bool grace_is_over) noexcept {
   return true;
 }
 
-// It has lasted for so long. The first look, at 0, notes what the thread has used before.
+std::int64_t longest_grace(M& m) noexcept {
+  holding hold(m.retake_lock);
+  return m.patient ? kGraceHog : kGraceMost;
+}
+
+// In user code, when the end has taken so long.
 bool is_grace_over(M& m, std::int64_t lasts) noexcept {
+  if (lasts < kGrace || m.hot.in_rt.load(std::memory_order_acquire) != 0) return false;
+  if (lasts >= longest_grace(m)) return true;
   const std::uint64_t tid = m.tid.load(relaxed);
-  if (lasts == 0) m.cpu_at_end = os::cpu_ns_of(tid);
-  if (lasts < kGrace) return false;
-  if (lasts >= kGraceMost || os::state_of(tid) == os::thread_state::sleeping) return true;
-  return os::cpu_ns_of(tid) - m.cpu_at_end >= kOnProcessor;
+  const std::int64_t cpu = os::cpu_ns_of(tid);
+  if (cpu < 0 || cpu - m.end_look.cpu_first >= kOnProcessor) return true;
+  const bool asleep = cpu == m.end_look.cpu && os::state_of(tid) == os::thread_state::sleeping;
+  m.end_look.cpu = cpu;
+  m.end_look.asleep = asleep ? m.end_look.asleep + 1 : 0;
+  return m.end_look.asleep >= kAsleep;
+}
+
+template <class Fn>
+void for_each_awake(Fn fn) noexcept {
+  m_slab.for_each([&](M* m) {
+    if (m->alive.load(std::memory_order_acquire) && !m->idle.load(seq_cst)) fn(*m);
+  });
 }
 
 bool all_settled(std::int64_t lasts) noexcept {
   bool settled = true;
-  m_slab.for_each([&](M* m) {
-    if (!m->alive.load(std::memory_order_acquire) || m->idle.load(seq_cst)) return;
-    settled &= is_or_becomes_zombie(m, is_grace_over(*m, lasts));
+  for_each_awake([&](M& m) {
+    if (!m.zombie) settled &= is_or_becomes_zombie(&m, is_grace_over(m, lasts));
   });
   return settled;
 }
@@ -58,12 +76,17 @@ bool all_settled(std::int64_t lasts) noexcept {
 void settle_threads() noexcept {
   sched.ending.store(true, seq_cst);
   poll::interrupt();  // who waits there comes to sleep with the others
-  const std::int64_t begin = os::now_ns();
-  for (std::int64_t lasts = 0;; lasts = os::now_ns() - begin) {
+  for_each_awake([](M& m) { m.end_look = {os::cpu_ns_of(m.tid.load(relaxed)), -1, 0}; });
+  std::int64_t lasts = 0, last = os::now_ns();
+  for (;;) {
     strict::parole_all();  // a captive settles nowhere
     const std::uint32_t seen = sched.settled.load(seq_cst);
     if (all_settled(lasts)) break;
     futex_wait_for(&sched.settled, seen, kLookAgain);
+    // A process that was stopped meanwhile has lost no grace.
+    const std::int64_t now = os::now_ns();
+    lasts += now - last < kLookMost ? now - last : kLookMost;
+    last = now;
   }
   holding hold(sched.lock);  // whose thread has just ended is still inside: end_m
 }

@@ -32,11 +32,11 @@ G* take_fresh(P& p) noexcept {
 [[gnu::noinline]] G* refill_free_gs(P& p) noexcept {
   sched.records.acquire();
   G* const chain = sched.free_gs.take_chain_locked();
-  G* const single = chain == nullptr ? sched.free_gs.take_locked() : nullptr;
+  if (chain == nullptr) sched.free_gs.take_some_locked(p.free_gs);
   sched.records.release();
-  if (chain == nullptr) return single != nullptr ? single : take_fresh(p);
-  p.free_gs.load_owner(chain);
-  return p.free_gs.take_owner();
+  if (chain != nullptr) p.free_gs.load_owner(chain);
+  G* const g = p.free_gs.take_owner();
+  return g != nullptr ? g : take_fresh(p);
 }
 
 G* take_record(P& p) noexcept {
@@ -135,13 +135,6 @@ void publish_guest(G* g) noexcept {
   guest_leave();
 }
 
-[[gnu::noinline]] void spawn_as_guest(birth b, void* created_at, const void* callable,
-                                      std::size_t bytes) noexcept {
-  G* const g = new_g_guest(b, created_at, {});
-  copy_callable(g, callable, bytes);
-  publish_guest(g);
-}
-
 void reset(G* g) noexcept {
   g->started = false;
   g->exiting = false;
@@ -195,9 +188,23 @@ void discard_g(G* g) noexcept {
 
 void spawn_trivial(birth b, void* created_at, const void* callable, std::size_t bytes) noexcept {
   M* m = this_m();
-  if (m == nullptr) [[unlikely]] return spawn_as_guest(b, created_at, callable, bytes);
+  if (m == nullptr) [[unlikely]] return spawn_with_wishes(b, created_at, {}, callable, bytes);
   if (!try_enter(m)) [[unlikely]] m = reenter();
   G* const g = new_g_owner(*m, b, created_at, {});
+  copy_callable(g, callable, bytes);
+  publish_owner(*m, g);
+  leave(m);
+}
+
+void spawn_with_wishes(birth b, void* created_at, const wishes& w, const void* callable,
+                       std::size_t bytes) noexcept {
+  if (this_m() == nullptr) {
+    G* const g = new_g_guest(b, created_at, w);
+    copy_callable(g, callable, bytes);
+    return publish_guest(g);
+  }
+  M* const m = enter();
+  G* const g = new_g_owner(*m, b, created_at, w);
   copy_callable(g, callable, bytes);
   publish_owner(*m, g);
   leave(m);

@@ -32,6 +32,8 @@ G* new_g(birth b, void* created_at, const wishes& w) noexcept;
 void publish_g(G* g) noexcept;
 void discard_g(G* g) noexcept;
 void spawn_trivial(birth b, void* created_at, const void* callable, std::size_t bytes) noexcept;
+void spawn_with_wishes(birth b, void* created_at, const wishes& w, const void* callable,
+                       std::size_t bytes) noexcept;
 
 // m: a timer's, on g0; null: between guest_enter and guest_leave while a runtime runs.
 void spawn_from_timer(M* m, birth b, void* created_at, const void* callable,

@@ -67,6 +67,7 @@ void drain(P* p) noexcept {
   drain_queue_locked(p);
   sched.lock.release();
   sched.records.acquire();
+  if (G* const chain = p->free_gs.take_chain_owner()) sched.free_gs.put_chain_locked(chain);
   while (G* const g = p->free_gs.take_owner()) sched.free_gs.put_locked(g);
   sched.records.release();
   depot::put(p->stack_cache, p->stacks);

@@ -61,6 +61,10 @@ TEST_P(Abandon, QueuedOnesNeverStart) {
   run([] {
     for (int i = 0; i < 1000; ++i) vole::go([big = std::array<char, 200>{}] { (void)big; });
   });
+  run([] {
+    for (int i = 0; i < 1000; ++i)
+      vole::go({.name = "queued"}, [big = std::array<char, 200>{}] { (void)big; });
+  });
 }
 
 TEST_P(Abandon, YieldersStopWhereverTheyAre) {
