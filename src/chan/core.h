@@ -93,7 +93,7 @@ class chan_core {
 
   template <how H>
   void pop_value(void* to) noexcept {
-    void* const from = at(head);
+    void* const from = oldest();
     move<H>(to, from);
     if (H != how::plain && type.leave != nullptr) type.leave(from);
     head = head + 1 == capacity ? 0 : head + 1;
@@ -104,13 +104,14 @@ class chan_core {
   // sees nothing else.
   template <how H>
   void swap_value(void* to, void* from) noexcept {
-    void* const place = at(head);
+    void* const place = oldest();
     move<H>(to, place);
     if (H != how::plain && type.leave != nullptr) type.leave(place);
     move<H>(place, from);
     head = head + 1 == capacity ? 0 : head + 1;
   }
 
+  void* oldest() const noexcept { return values + head * type.size; }
   void* at(std::size_t i) const noexcept {
     return values + (i < capacity ? i : i - capacity) * type.size;
   }
