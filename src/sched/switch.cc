@@ -59,7 +59,7 @@ bool nothing_else_to_do(M& m) noexcept {
 }
 
 // The fair tick [9]: g0 looks at the global queue and at the timers.
-bool others_are_due(const P& p) noexcept {
+[[gnu::always_inline]] inline bool others_are_due(const P& p) noexcept {
   return is_fair_tick(p) && p.owed.load(relaxed) == nullptr &&
          p.runnext.load(relaxed) == nullptr &&
          (sched.global.size_hint() != 0 || first_timer(p.id) != kNoTimer);
@@ -156,6 +156,11 @@ bool yielded_to_global(G* g, void*) noexcept {
   return {aim_at_g0(m), &m};
 }
 
+// In a function of its own: the usual way then needs no frame.
+[[gnu::noinline]] vole_next yield_without_p(void* sp) noexcept {
+  return yield_slowly(*reenter(), sp, nullptr);
+}
+
 }  // namespace
 
 void* switch_to(M& m, G* g) noexcept { return aim_at(m, g); }
@@ -193,7 +198,7 @@ extern "C" vole_next vole_decide_park(commit_fn commit, void* arg, std::uint32_t
 
 extern "C" vole_next vole_decide_yield(void* sp) noexcept {
   M* const here = arch::this_m();
-  if (!try_enter(here)) [[unlikely]] return yield_slowly(*reenter(), sp, nullptr);
+  if (!try_enter(here)) [[unlikely]] return yield_without_p(sp);
   G* const next = take_oldest_plainly(*here);
   if (next == nullptr || !runs_plainly(*next)) [[unlikely]] return yield_slowly(*here, sp, next);
   here->curg->sp.store(sp, relaxed);
