@@ -32,10 +32,10 @@ void attach_from_depot(P& p, G* g) noexcept {
   int error = 0;
   if (g->stack.bytes != sched.settings.stack_bytes) {
     stack one;
-    if (depot::take(g->stack.bytes, &one, 1, &error) == 1) return attach_stack(g, one);
+    if (depot::take(g->stack.bytes, &one, 1, &error, p.id) == 1) return attach_stack(g, one);
   } else {
     p.stacks = static_cast<std::uint32_t>(
-        depot::take(g->stack.bytes, p.stack_cache, kStackRefill, &error));
+        depot::take(g->stack.bytes, p.stack_cache, kStackRefill, &error, p.id));
     // Here, where no lock is held: who parks attaches one to its successor before it lets go of the
     // lock of what it waits for, and the first touch takes the kernel two microseconds.
     for (std::uint32_t i = 0; i < p.stacks; ++i) warm_up(p.stack_cache[i]);

@@ -6,76 +6,27 @@
 #include "base/fatal.h"
 #include "base/lock.h"
 #include "os/os.h"
+#include "stack/fresh.h"
 #include "stack/region.h"
 
 namespace vole::rt {
 namespace depot {
 namespace {
 
-using regions::kNone;
-using regions::region;
-
-constexpr std::size_t kFirstRegion = std::size_t{64} << 20;
-constexpr std::size_t kLargestRegion = std::size_t{1} << 30;
-constexpr std::size_t kFewestStacks = 16;  // in a region of very large stacks
-// Stacks made writable at once: as many as there are. Other threads' first touches in the region
-// wait meanwhile.
-constexpr std::size_t kFirstStep = 16;
-constexpr std::size_t kLargestStep = 1024;
-constexpr std::size_t kLargestStepBytes = std::size_t{256} << 20;
-// Stacks claimed and guarded at once: likewise.
-constexpr std::uint32_t kFirstClaim = 16;
-constexpr std::uint32_t kLargestClaim = 64;
 constexpr std::size_t kClasses = 72;  // round_size() yields 65 sizes at most
 constexpr std::size_t kTrimBatch = 32;
-
-// A free list: ids linked through their regions' link arrays, newest first.
-struct id_list {
-  std::uint32_t head = kNone;
-  std::size_t size = 0;
-
-  static std::uint32_t& link(std::uint32_t id) noexcept {
-    return regions::at(regions::slot_of(id)).links[regions::index_of(id)];
-  }
-  void push(std::uint32_t id) noexcept {
-    link(id) = head;
-    head = id;
-    ++size;
-  }
-  std::uint32_t pop() noexcept {
-    const std::uint32_t id = head;
-    if (id == kNone) return kNone;
-    head = link(id);
-    --size;
-    return id;
-  }
-};
-
-// Two generations of hot stacks.
-//
-// What is put goes to `hot`; what was hot at the last trim lies in `older`. take()
-// empties hot first, so whatever is still in `older` at the next trim was needed by
-// nobody in between: its pages go back. Then hot becomes older, in one assignment.
-struct size_class {
-  std::size_t bytes = 0;  // 0: this entry is free
-  id_list hot, older, cold;
-  id_list unused;                   // guarded, never yet handed out
-  id_list bare;                     // claimed, but the kernel refused the guard
-  std::size_t in_trim = 0;          // taken off `older`, being discarded
-  std::size_t held = 0;
-  std::uint32_t current = kNone;    // the region that fresh stacks come from
-  std::size_t next_region = kFirstRegion;
-};
 
 using depot_lock = base::lock<base::lock_rank::depot>;
 constinit depot_lock mutex;
 constinit size_class classes[kClasses];  // under mutex
-constinit std::size_t regions_made = 0;  // under mutex
 constinit base::atomic<bool> said{false};
 
 size_class* find_class_locked(std::size_t bytes) noexcept {
   for (size_class& c : classes) {
-    if (c.bytes == 0) c.bytes = bytes;
+    if (c.bytes == 0) {
+      c.bytes = bytes;
+      c.index = static_cast<std::uint16_t>(&c - classes);
+    }
     if (c.bytes == bytes) return &c;
   }
   return nullptr;
@@ -88,81 +39,17 @@ stack handle(std::uint32_t id, std::size_t bytes) noexcept {
   return {guard + os::page_size(), static_cast<std::uint32_t>(bytes), id};
 }
 
-bool add_region_locked(size_class& c, int* error) noexcept {
-  const std::size_t least = kFewestStacks * (c.bytes + os::page_size());
-  const std::size_t wanted = c.next_region < least ? least : c.next_region;
-  const std::uint32_t slot = regions::create_locked(c.bytes, wanted, error);
-  if (slot == kNone) return false;
-  regions::at(slot).size_class = static_cast<std::uint16_t>(&c - classes);
-  c.current = slot;
-  c.next_region = c.next_region * 2 < kLargestRegion ? c.next_region * 2 : kLargestRegion;
-  ++regions_made;
-  return true;
-}
-
-std::size_t next_step(const region& r, std::size_t bytes) noexcept {
-  const std::size_t ready = r.ready.load(base::relaxed);
-  std::size_t step = ready < kFirstStep ? kFirstStep : ready;
-  if (step > kLargestStep) step = kLargestStep;
-  const std::size_t affordable = kLargestStepBytes / bytes;
-  if (step > affordable) step = affordable;
-  return step == 0 ? 1 : step;
-}
-
-// Stacks that nobody has used: [first, first + n) of a region, the claimer's to guard.
-struct claim {
-  region* from = nullptr;
-  std::uint32_t slot = 0, first = 0, n = 0;
-
-  std::uint32_t id(std::uint32_t i) const noexcept {
-    return (slot << regions::kIndexBits) | (first + i);
-  }
-};
-
-claim claim_bare_locked(size_class& c) noexcept {
-  const std::uint32_t id = c.bare.pop();
-  const std::uint32_t slot = regions::slot_of(id);
-  return {&regions::at(slot), slot, regions::index_of(id), 1};
-}
-
-// None: the kernel refused; *error says why.
-claim claim_locked(size_class& c, int* error) noexcept {
-  if (c.bare.size != 0) return claim_bare_locked(c);
-  if (c.current == kNone || regions::at(c.current).claimed == regions::at(c.current).capacity) {
-    if (!add_region_locked(c, error)) return {};
-  }
-  region& r = regions::at(c.current);
-  if (r.claimed == r.ready.load(base::relaxed) &&
-      regions::grow_locked(r, next_step(r, c.bytes), error) == 0)
-    return {};
-  std::uint32_t n = r.ready.load(base::relaxed) - r.claimed;
-  const std::uint32_t most = r.claimed < kFirstClaim     ? kFirstClaim
-                             : r.claimed < kLargestClaim ? r.claimed
-                                                         : kLargestClaim;
-  if (n > most) n = most;
-  const claim mine{&r, c.current, r.claimed, n};
-  r.claimed += n;
-  return mine;
-}
-
-// Makes a claim's stacks everybody's: those with a guard can be had.
-void settle_locked(size_class& c, const claim& mine, std::uint32_t guarded, int* error) noexcept {
-  if (guarded == 0 && regions::lacks_guards(*error))
-    guarded = regions::protect_locked(*mine.from, mine.first, mine.n, error);
-  for (std::uint32_t i = mine.n; i-- > 0;) (i < guarded ? c.unused : c.bare).push(mine.id(i));
-}
-
-std::uint32_t take_one_locked(size_class& c) noexcept {
+std::uint32_t take_one_locked(size_class& c, lane& l) noexcept {
   std::uint32_t id = c.hot.pop();
   if (id == kNone) id = c.older.pop();
   if (id == kNone) id = c.cold.pop();
-  return id != kNone ? id : c.unused.pop();
+  return id != kNone ? id : l.unused.pop();
 }
 
-std::size_t take_some_locked(size_class& c, stack* out, std::size_t n) noexcept {
+std::size_t take_some_locked(size_class& c, lane& l, stack* out, std::size_t n) noexcept {
   std::size_t done = 0;
   while (done < n) {
-    const std::uint32_t id = take_one_locked(c);
+    const std::uint32_t id = take_one_locked(c, l);
     if (id == kNone) break;
     out[done++] = handle(id, c.bytes);
   }
@@ -172,12 +59,20 @@ std::size_t take_some_locked(size_class& c, stack* out, std::size_t n) noexcept 
 
 // Up to n of those that were never used. The guards are made without the lock, so that as many
 // threads can make them as need some.
-std::size_t take_unused(size_class& c, stack* out, std::size_t n, const claim& mine,
+std::size_t take_unused(size_class& c, lane& l, stack* out, std::size_t n, const claim& mine,
                         int* error) noexcept {
   const std::uint32_t guarded = regions::guard(*mine.from, mine.first, mine.n, error);
   base::holding hold(mutex);
-  settle_locked(c, mine, guarded, error);
-  return take_some_locked(c, out, n);
+  settle_locked(c, l, mine, guarded, error);
+  return take_some_locked(c, l, out, n);
+}
+
+// The kernel refuses more: what the others have in stock.
+std::size_t take_others(size_class& c, stack* out, std::size_t n) noexcept {
+  base::holding hold(mutex);
+  std::size_t done = 0;
+  for (lane& l : c.lanes) done += take_some_locked(c, l, out + done, n - done);
+  return done;
 }
 
 void say_once() noexcept {
@@ -235,7 +130,8 @@ std::size_t round_size(std::size_t bytes) noexcept {
   return (bytes + step - 1) / step * step;
 }
 
-std::size_t take(std::size_t bytes, stack* out, std::size_t n, int* error) noexcept {
+std::size_t take(std::size_t bytes, stack* out, std::size_t n, int* error,
+                 std::uint32_t who) noexcept {
   *error = bytes > kMaxStackSize ? EINVAL : 0;
   if (n == 0 || *error != 0) return 0;
   size_class* c = nullptr;
@@ -248,10 +144,11 @@ std::size_t take(std::size_t bytes, stack* out, std::size_t n, int* error) noexc
       *error = ENOMEM;
       return 0;
     }
-    done = take_some_locked(*c, out, n);
-    if (done == 0) mine = claim_locked(*c, error);
+    done = take_some_locked(*c, c->lanes[who % kLanes], out, n);
+    if (done == 0) mine = claim_locked(*c, c->lanes[who % kLanes], error);
   }
-  if (mine.n != 0) done = take_unused(*c, out, n, mine, error);
+  if (mine.n != 0) done = take_unused(*c, c->lanes[who % kLanes], out, n, mine, error);
+  if (done == 0) done = take_others(*c, out, n);
   say_once();
   if (done > 0) *error = 0;
   return done;
@@ -283,8 +180,8 @@ counts count() noexcept {
     all.held += c.held;
     all.hot += c.hot.size + c.older.size + c.in_trim;
     all.cold += c.cold.size;
+    all.regions += c.regions;
   }
-  all.regions = regions_made;
   all.guards_by_mprotect = regions::guards_by_mprotect();
   return all;
 }
@@ -298,7 +195,6 @@ void release_all() noexcept {
   base::holding hold(mutex);
   regions::release_all_locked();
   for (size_class& c : classes) c = size_class();
-  regions_made = 0;
 }
 
 void force_mprotect_guards_for_test(bool on) noexcept {

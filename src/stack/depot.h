@@ -46,8 +46,10 @@ constexpr std::size_t kMaxStackSize = std::size_t{1} << 30;
 std::size_t round_size(std::size_t bytes) noexcept;
 
 // Up to n stacks of round_size(bytes). Returns how many; fewer than n if fewer were free, 0 only if
-// the kernel refused more: then *error says why.
-std::size_t take(std::size_t bytes, stack* out, std::size_t n, int* error) noexcept;
+// the kernel refused more: then *error says why. `who`: a P, so that neighbours get stacks from
+// different mappings.
+std::size_t take(std::size_t bytes, stack* out, std::size_t n, int* error,
+                 std::uint32_t who = 0) noexcept;
 void put(const stack* stacks, std::size_t n) noexcept;  // any mixture of sizes
 
 // Gives back the pages of those hot-free stacks that nobody needed since the last call. A stack

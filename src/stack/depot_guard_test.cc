@@ -145,15 +145,17 @@ void exhaust(__rlimit_resource resource) {
   const rlim_t bytes = (resource == RLIMIT_AS ? all : data) * os::page_size() + (200u << 20);
   const rlimit limit{bytes, bytes};
   if (setrlimit(resource, &limit) != 0) _exit(2);
-  std::size_t n = 0;
+  std::uint32_t n = 0;
   stack s;
   int error = 0;
-  while (n < 10'000 && depot::take(kSize, &s, 1, &error) == 1) {
+  while (n < 10'000 && depot::take(kSize, &s, 1, &error, n % 3) == 1) {
     touch(s);
     ++n;
   }
   if (n < 300 || n > 900) _exit(3);
   if (error != ENOMEM) _exit(4);
+  for (std::uint32_t who = 0; who < 5; ++who)  // nor does anybody else find one
+    if (depot::take(kSize, &s, 1, &error, who) != 0) _exit(7);
   depot::put(&s, 1);
   if (depot::take(kSize, &s, 1, &error) != 1) _exit(5);  // what is free can still be had
   depot::release_all();

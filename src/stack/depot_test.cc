@@ -10,6 +10,7 @@
 
 #include "base/atomic.h"
 #include "stack/depot_fixture.h"
+#include "stack/region.h"
 
 namespace vole::rt {
 namespace {
@@ -115,6 +116,22 @@ TEST_F(Depot, PinnedRegionSurvivesRelease) {
   EXPECT_NE(next.id, kept.id);
   EXPECT_NE(next.lo, kept.lo);
   touch(next);
+}
+
+TEST_F(Depot, NeighboursGetFreshStacksFromDifferentMappings) {
+  stack of[3];
+  int error = 0;
+  for (std::uint32_t who = 0; who < 3; ++who)
+    ASSERT_EQ(depot::take(kSize, &of[who], 1, &error, who), 1u);
+  EXPECT_NE(regions::slot_of(of[0].id), regions::slot_of(of[1].id));
+  EXPECT_NE(regions::slot_of(of[1].id), regions::slot_of(of[2].id));
+  depot::put(&of[1], 1);
+  stack again;
+  ASSERT_EQ(depot::take(kSize, &again, 1, &error, 0), 1u);
+  EXPECT_EQ(again.id, of[1].id) << "but a warm one is everybody's";
+  depot::put(&of[0], 1);
+  depot::put(&of[2], 1);
+  depot::put(&again, 1);
 }
 
 TEST_F(Depot, ThreadsTakePutAndTrimAtOnce) {

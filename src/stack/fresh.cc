@@ -1,0 +1,85 @@
+#include "stack/fresh.h"
+
+#include "os/os.h"
+
+namespace vole::rt::depot {
+namespace {
+
+constexpr std::size_t kLargestRegion = std::size_t{1} << 30;
+constexpr std::size_t kFewestStacks = 16;  // in a region of very large stacks
+// Stacks made writable at once: as many as there are. Other threads' first touches in the region
+// wait meanwhile.
+constexpr std::size_t kFirstStep = 16;
+constexpr std::size_t kLargestStep = 1024;
+constexpr std::size_t kLargestStepBytes = std::size_t{256} << 20;
+// Stacks claimed and guarded at once: likewise.
+constexpr std::uint32_t kFirstClaim = 16;
+constexpr std::uint32_t kLargestClaim = 64;
+
+bool add_region_locked(size_class& c, lane& l, int* error) noexcept {
+  const std::size_t least = kFewestStacks * (c.bytes + os::page_size());
+  const std::size_t wanted = c.next_region < least ? least : c.next_region;
+  const std::uint32_t slot = regions::create_locked(c.bytes, wanted, error);
+  if (slot == kNone) return false;
+  regions::at(slot).size_class = c.index;
+  l.current = slot;
+  c.next_region = c.next_region * 2 < kLargestRegion ? c.next_region * 2 : kLargestRegion;
+  ++c.regions;
+  return true;
+}
+
+std::size_t next_step(const region& r, std::size_t bytes) noexcept {
+  const std::size_t ready = r.ready.load(base::relaxed);
+  std::size_t step = ready < kFirstStep ? kFirstStep : ready;
+  if (step > kLargestStep) step = kLargestStep;
+  const std::size_t affordable = kLargestStepBytes / bytes;
+  if (step > affordable) step = affordable;
+  return step == 0 ? 1 : step;
+}
+
+claim claim_bare_locked(size_class& c) noexcept {
+  const std::uint32_t id = c.bare.pop();
+  const std::uint32_t slot = regions::slot_of(id);
+  return {&regions::at(slot), slot, regions::index_of(id), 1};
+}
+
+bool has_room(const lane& l) noexcept {
+  return l.current != kNone && regions::at(l.current).claimed < regions::at(l.current).capacity;
+}
+
+// Where address space has run out, a neighbour's region will do. nullptr: none at all.
+lane* lane_with_room_locked(size_class& c, lane& l, int* error) noexcept {
+  if (has_room(l) || add_region_locked(c, l, error)) return &l;
+  for (lane& other : c.lanes)
+    if (has_room(other)) return &other;
+  return nullptr;
+}
+
+}  // namespace
+
+claim claim_locked(size_class& c, lane& l, int* error) noexcept {
+  if (c.bare.size != 0) return claim_bare_locked(c);
+  const lane* const from = lane_with_room_locked(c, l, error);
+  if (from == nullptr) return {};
+  region& r = regions::at(from->current);
+  if (r.claimed == r.ready.load(base::relaxed) &&
+      regions::grow_locked(r, next_step(r, c.bytes), error) == 0)
+    return {};
+  std::uint32_t n = r.ready.load(base::relaxed) - r.claimed;
+  const std::uint32_t most = r.claimed < kFirstClaim     ? kFirstClaim
+                             : r.claimed < kLargestClaim ? r.claimed
+                                                         : kLargestClaim;
+  if (n > most) n = most;
+  const claim mine{&r, from->current, r.claimed, n};
+  r.claimed += n;
+  return mine;
+}
+
+void settle_locked(size_class& c, lane& l, const claim& mine, std::uint32_t guarded,
+                   int* error) noexcept {
+  if (guarded == 0 && regions::lacks_guards(*error))
+    guarded = regions::protect_locked(*mine.from, mine.first, mine.n, error);
+  for (std::uint32_t i = mine.n; i-- > 0;) (i < guarded ? l.unused : c.bare).push(mine.id(i));
+}
+
+}  // namespace vole::rt::depot
