@@ -66,8 +66,9 @@ class lock {
  private:
   void wait() noexcept {
     for (int i = 0; i < kLockSpins; ++i) {
-      std::uint32_t seen = 0;
-      if (word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed)) return;
+      std::uint32_t seen = word_.load(relaxed);  // a look first: the line stays the holder's
+      if (seen == 0 && word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed))
+        return;
       cpu_relax();
     }
     lot::sleepers(&word_).fetch_add(1, relaxed);

@@ -68,7 +68,7 @@ struct alignas(64) M {
   bool zombie = false;            // under retake_lock: the runtime ended without us
   struct {                        // the runtime's end looks at it: sched/end.cc
     std::int64_t cpu_first = 0, cpu = 0;  // ns; its CPU time, at first and last
-    int asleep = 0;               // looks in a row
+    int still = 0, slept = 0;     // looks that found it asleep: the last ones, and all
   } end_look;
   P* last_p = nullptr;            // [24]: the P we had, tried first
   P* next_p = nullptr;            // written by the waker before the wake

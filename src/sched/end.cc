@@ -14,14 +14,15 @@ namespace vole::rt {
 namespace {
 
 constexpr std::int64_t kLookAgain = 1000 * 1000;  // ns; only for Ms that settle without a word
-constexpr std::int64_t kLookMost = 10 * kLookAgain;
+constexpr std::int64_t kLookMost = 100 * kLookAgain;
 // How long an M in user code may take to come in, where it settles: most are about to, their
 // goroutine has just finished. One that only waits for a processor gets more, until it has had one.
 constexpr std::int64_t kGrace = 50 * 1000 * 1000;        // ns
 constexpr std::int64_t kGraceHog = 4 * kGrace;           // ns; it ran on past its slice
 constexpr std::int64_t kGraceMost = 40 * kGrace;         // ns
 constexpr std::int64_t kOnProcessor = 10 * 1000 * 1000;  // ns, of its own
-constexpr int kAsleep = 3;                               // looks in a row
+constexpr int kStill = 3;                                // looks in a row that find it asleep
+constexpr int kSlept = 20;                               // likewise, with naps between
 
 bool is_alive(const G* g) noexcept {
   const g_status s = status_of(*g);
@@ -38,22 +39,24 @@ bool is_or_becomes_zombie(M* m, bool grace_is_over) noexcept {
   return true;
 }
 
-std::int64_t longest_grace(M& m) noexcept {
+bool was_evicted(M& m) noexcept {
   holding hold(m.retake_lock);
-  return m.patient ? kGraceHog : kGraceMost;
+  return m.patient;
 }
 
 // In user code, when the end has taken so long.
 bool is_grace_over(M& m, std::int64_t lasts) noexcept {
   if (lasts < kGrace || m.hot.in_rt.load(std::memory_order_acquire) != 0) return false;
-  if (lasts >= longest_grace(m)) return true;
+  if (lasts >= kGraceMost) return true;
   const std::uint64_t tid = m.tid.load(relaxed);
-  const std::int64_t cpu = os::cpu_ns_of(tid);
-  if (cpu < 0 || cpu - m.end_look.cpu_first >= kOnProcessor) return true;
-  const bool asleep = cpu == m.end_look.cpu && os::state_of(tid) == os::thread_state::sleeping;
+  const std::int64_t cpu = os::cpu_ns_of(tid);  // negative: the kernel does not say
+  const std::int64_t ran = m.end_look.cpu_first < 0 ? 0 : cpu - m.end_look.cpu_first;
+  if (ran >= kOnProcessor || (ran > 0 && lasts >= kGraceHog && was_evicted(m))) return true;
+  const bool asleep = os::state_of(tid) == os::thread_state::sleeping;
+  m.end_look.slept += asleep ? 1 : 0;
+  m.end_look.still = asleep && cpu == m.end_look.cpu ? m.end_look.still + 1 : 0;
   m.end_look.cpu = cpu;
-  m.end_look.asleep = asleep ? m.end_look.asleep + 1 : 0;
-  return m.end_look.asleep >= kAsleep;
+  return m.end_look.still >= kStill || m.end_look.slept >= kSlept;
 }
 
 template <class Fn>
@@ -76,7 +79,7 @@ bool all_settled(std::int64_t lasts) noexcept {
 void settle_threads() noexcept {
   sched.ending.store(true, seq_cst);
   poll::interrupt();  // who waits there comes to sleep with the others
-  for_each_awake([](M& m) { m.end_look = {os::cpu_ns_of(m.tid.load(relaxed)), -1, 0}; });
+  for_each_awake([](M& m) { m.end_look = {os::cpu_ns_of(m.tid.load(relaxed)), -1, 0, 0}; });
   std::int64_t lasts = 0, last = os::now_ns();
   for (;;) {
     strict::parole_all();  // a captive settles nowhere

@@ -14,7 +14,7 @@
 // Note   stacks that freed last are handed out first: their pages and cache lines
 //        are warm. Guards are made by MADV_GUARD_INSTALL; where the kernel refuses
 //        that, by mprotect, up to a share of its mappings, and take() says ENOMEM
-//        beyond. A region is about 64 MiB at first and 1 GiB later, smaller where
+//        beyond. A region is about 16 MiB at first and 1 GiB later, smaller where
 //        address space is short; there are 4096 at most.
 #pragma once
 

@@ -162,6 +162,27 @@ void exhaust(__rlimit_resource resource) {
   _exit(depot::take(kSize, &s, 1, &error) == 1 ? 0 : 6);
 }
 
+// One lane has made stacks ready that nobody has claimed; then the kernel gives no more.
+void exhaust_beside_a_neighbour() {
+  constexpr std::size_t kOfOne = 600;
+  stack s;
+  int error = 0;
+  for (std::size_t i = 0; i < kOfOne; ++i)
+    if (depot::take(kSize, &s, 1, &error, 1) != 1) _exit(1);
+  std::size_t skip, data;
+  std::ifstream("/proc/self/statm") >> skip >> skip >> skip >> skip >> skip >> data;
+  const rlimit limit{data * os::page_size(), data * os::page_size()};
+  if (setrlimit(RLIMIT_DATA, &limit) != 0) _exit(2);
+  std::size_t n = 0;
+  while (n < 10'000 && depot::take(kSize, &s, 1, &error, 0) == 1) ++n;
+  _exit(n > 64 && n < 10'000 && error == ENOMEM ? 0 : 3);
+}
+
+TEST_F(DepotDeathTest, WhatANeighbourHasReadyCanBeHad) {
+  if (kSanitized) GTEST_SKIP() << "memory cannot be limited under sanitizers";
+  EXPECT_EXIT(exhaust_beside_a_neighbour(), testing::ExitedWithCode(0), "");
+}
+
 TEST_F(DepotDeathTest, AddressSpaceRunsOutWithAnError) {
   if (kSanitized) GTEST_SKIP() << "address space cannot be limited under sanitizers";
   EXPECT_EXIT(exhaust(RLIMIT_AS), testing::ExitedWithCode(0), "");

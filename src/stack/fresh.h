@@ -21,7 +21,7 @@ using regions::kNone;
 using regions::region;
 
 inline constexpr std::uint32_t kLanes = 8;
-inline constexpr std::size_t kFirstRegion = std::size_t{64} << 20;
+inline constexpr std::size_t kFirstRegion = std::size_t{16} << 20;
 
 // A free list: ids linked through their regions' link arrays, newest first.
 struct id_list {
@@ -54,6 +54,7 @@ struct size_class {
   struct lane {
     id_list unused;                 // guarded, never yet handed out
     std::uint32_t current = kNone;  // the region that more come from
+    std::size_t next_region = kFirstRegion;
   };
 
   std::size_t bytes = 0;  // 0: this entry is free
@@ -62,7 +63,6 @@ struct size_class {
   id_list bare;                     // claimed, but the kernel refused the guard
   std::size_t in_trim = 0;          // taken off `older`, being discarded
   std::size_t held = 0;
-  std::size_t next_region = kFirstRegion;
   std::size_t regions = 0;          // made so far
   std::uint16_t index = 0;          // in the depot's table
 };

@@ -25,9 +25,11 @@ std::uint32_t find_free_slot() noexcept {
 
 std::size_t links_bytes(std::size_t capacity) noexcept { return capacity * sizeof(std::uint32_t); }
 
-// Address space for up to `most` stacks, less if there is not so much. Sets `capacity`.
-std::byte* reserve_some(std::size_t stride, std::size_t most, std::uint32_t* capacity) noexcept {
-  for (std::size_t n = most; n > 0; n /= 2) {
+// Address space for `most` stacks, or for fewer if there is not so much. Sets `capacity`.
+std::byte* reserve_some(std::size_t stride, std::size_t most, how_much size,
+                        std::uint32_t* capacity) noexcept {
+  const std::size_t least = size == how_much::all ? most : 1;
+  for (std::size_t n = most; n >= least; n /= 2) {
     *capacity = static_cast<std::uint32_t>(n);
     if (std::byte* const at = os::reserve(n * stride, "vole stacks")) return at;
   }
@@ -42,7 +44,8 @@ std::byte* guard_of(const region& r, std::uint32_t index) noexcept {
 
 region& at(std::uint32_t slot) noexcept { return table[slot]; }
 
-std::uint32_t create_locked(std::size_t bytes, std::size_t wanted, int* error) noexcept {
+std::uint32_t create_locked(std::size_t bytes, std::size_t wanted, how_much size,
+                            int* error) noexcept {
   *error = ENOMEM;
   const std::uint32_t slot = find_free_slot();
   if (slot == kNone) return kNone;
@@ -51,7 +54,7 @@ std::uint32_t create_locked(std::size_t bytes, std::size_t wanted, int* error) n
   std::size_t most = wanted / stride;
   if (most == 0) most = 1;
   if (most > kMostStacks) most = kMostStacks;
-  std::byte* const at = reserve_some(stride, most, &r.capacity);
+  std::byte* const at = reserve_some(stride, most, size, &r.capacity);
   if (at == nullptr) return kNone;
   r.links = static_cast<std::uint32_t*>(base::map_pages(links_bytes(r.capacity)));
   if (r.links == nullptr) {
@@ -118,7 +121,7 @@ void release_all_locked() noexcept {
     if (r.leaked) continue;
     r.base.store(nullptr, relaxed);
     protected_pages.store(protected_pages.load(relaxed) - r.by_mprotect, relaxed);
-    arch::san_unmapping(base, r.capacity * r.stride.load(relaxed));
+    arch::san_unmapping(base, r.ready.load(relaxed) * r.stride.load(relaxed));
     os::unreserve(base, r.capacity * r.stride.load(relaxed));
   }
 }

@@ -44,9 +44,11 @@ struct region {
 
 region& at(std::uint32_t slot) noexcept;
 
-// A new region for stacks of `bytes`, about `wanted` bytes large; smaller if the kernel refuses
-// that. Returns its slot, or kNone and *error.
-std::uint32_t create_locked(std::size_t bytes, std::size_t wanted, int* error) noexcept;
+// A new region for stacks of `bytes`, about `wanted` bytes large; `any`: smaller if the kernel
+// refuses that. Returns its slot, or kNone and *error.
+enum class how_much : std::uint8_t { all, any };
+std::uint32_t create_locked(std::size_t bytes, std::size_t wanted, how_much size,
+                            int* error) noexcept;
 
 // Makes up to n more stacks writable. Returns how many; 0: *error says why.
 std::size_t grow_locked(region& r, std::size_t n, int* error) noexcept;
