@@ -86,7 +86,7 @@ void settle_threads() noexcept {
     const std::uint32_t seen = sched.settled.load(seq_cst);
     if (all_settled(lasts)) break;
     futex_wait_for(&sched.settled, seen, kLookAgain);
-    // A process that was stopped meanwhile has lost no grace.
+    // A process that was stopped meanwhile has lost little of its grace.
     const std::int64_t now = os::now_ns();
     lasts += now - last < kLookMost ? now - last : kLookMost;
     last = now;

@@ -92,6 +92,13 @@ void forget_context(context_node* n) noexcept {
   }
 }
 
+// Likewise, of what a cancellation had still to do.
+void forget(aftermath& left) noexcept {
+  while (left.watches != nullptr) forget_watch(*std::exchange(left.watches, left.watches->next));
+  while (left.nodes != nullptr) forget_context(std::exchange(left.nodes, left.nodes->after));
+  while (left.late != nullptr) forget_context(node_of(std::exchange(left.late, left.late->next)));
+}
+
 // A guest on a goroutine, inside: starts the functions, and has stop requested by a goroutine of
 // its own. Returns what is left to be let go of.
 aftermath begin_to_finish(aftermath left, void* created_at) noexcept {
@@ -108,25 +115,48 @@ aftermath begin_to_finish(aftermath left, void* created_at) noexcept {
   const rt::birth b{
       [](void* callable) { finish(*static_cast<aftermath*>(callable)); },
       [](void* callable, bool running) noexcept {
-        cancel_node*& nodes = static_cast<aftermath*>(callable)->nodes;
-        while (!running && nodes != nullptr) forget_context(std::exchange(nodes, nodes->after));
+        if (!running) forget(*static_cast<aftermath*>(callable));
       }};
   rt::spawn_from_timer(nullptr, b, created_at, &stops, sizeof(stops));
   return rest;
 }
 
-// The deadline's errand: g0 must run no user code, so a goroutine cancels.
+// `left` lies where somebody will find it if we are abandoned, or nowhere: then it is lost.
+void cancel_into(aftermath& left, cancel_node& n, errc why, const std::exception_ptr& cause) {
+  if (n.now.load(acquire) == cancel_node::closed) return;
+  inside([&](M* m) noexcept { left = cancel_tree(n, why, cause, m); });
+  finish(left);
+}
+
+// The deadline's goroutine: g0 must run no user code. What it has not done yet is in its record,
+// so that nothing is lost if the runtime ends first.
 struct expiry {
-  static void work(cancel_node& n) { cancel(n, errc::deadline_exceeded, nullptr); }
-  static void drop(cancel_node* n) noexcept { drop_context(n); }
-  static void forget(cancel_node* n) noexcept { forget_context(n); }
+  cancel_node* node;
+  aftermath left;
+
+  static void invoke(void* callable) {
+    struct let_go {
+      expiry& mine;
+      ~let_go() { drop_context(std::exchange(mine.node, nullptr)); }
+    } const at_the_end{*static_cast<expiry*>(callable)};
+    expiry& mine = at_the_end.mine;
+    cancel_into(mine.left, *mine.node, errc::deadline_exceeded, nullptr);
+  }
+  static void abandon(void* callable, bool running) noexcept {
+    if (running) return;
+    auto& mine = *static_cast<expiry*>(callable);
+    forget(mine.left);
+    forget_context(mine.node);
+  }
 };
+static_assert(sizeof(expiry) <= rt::kInlineCallable);
 
 // The record lives: it is cancelled before it is freed, and that waits for us (stop_timer).
 void expire(rt::timer* t, M* m) noexcept {
   auto* const n = static_cast<cancel_node*>(t->arg);
   share_context(n);
-  errand<cancel_node, expiry>::start_from_timer(m, n, n->created_at);
+  const expiry e{n, {}};
+  rt::spawn_from_timer(m, {&expiry::invoke, &expiry::abandon}, n->created_at, &e, sizeof(e));
 }
 
 }  // namespace
@@ -184,10 +214,8 @@ bool disown_inside(cancel_node& n, cancel_link& l) noexcept {
 }
 
 void cancel(cancel_node& n, errc why, const std::exception_ptr& cause) {
-  if (n.now.load(acquire) == cancel_node::closed) return;
   aftermath left;
-  inside([&](M* m) noexcept { left = cancel_tree(n, why, cause, m); });
-  finish(left);
+  cancel_into(left, n, why, cause);
 }
 
 void start_clock(cancel_node& n) noexcept {

@@ -107,6 +107,8 @@ void start_clock(cancel_node& n) noexcept;
 // The watch's half of a cancellation; takes over the link's reference. User context, or a guest
 // inside.
 void start_watch(cancel_link& l, bool guest_inside) noexcept;
+// The runtime has ended first: likewise, without running anything.
+void forget_watch(cancel_link& l) noexcept;
 
 }  // namespace detail
 }  // namespace v0

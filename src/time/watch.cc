@@ -58,6 +58,11 @@ void start_watch(cancel_link& l, bool guest_inside) noexcept {
   errand<watch_node>::start(w, w->created_at);
 }
 
+void forget_watch(cancel_link& l) noexcept {
+  auto* const w = static_cast<watch_node*>(&l);
+  w->pending.exchange(false, acq_rel) ? watch_node::forget(w) : watch_node::let_go(w);
+}
+
 watch_node* watch(const context& ctx, deferred_ptr fn) {
   auto* const w = new watch_node(std::move(fn), __builtin_return_address(0));
   cancel_node* const n = ctx.node() != nullptr ? ctx.node()->canceler : nullptr;
