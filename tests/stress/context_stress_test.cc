@@ -245,7 +245,14 @@ TEST_P(ContextStress, TimersAddUp) {
   expect_clean();
 }
 
-// Runtimes end while deadlines expire; the contexts live on, and are cancelled afterwards.
+// Runtimes end while deadlines expire; the contexts live on, and are cancelled afterwards. Nothing
+// is lost (the leak checker sees it):
+//
+//     the deadline's goroutine             the runtime
+//     cancels a tree; holds references
+//       to all of it; leaves, is asked
+//       to stay                            ends: gives back what the goroutine's record
+//                                            says it holds
 TEST_P(ContextStress, RuntimesEndUnderDeadlines) {
   const vole_test::time_limit limit;
   for (dice d(90); !limit.over();) {
