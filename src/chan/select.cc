@@ -153,7 +153,6 @@ bool unlock_after_switch(rt::G*, void* arg) noexcept {
 }
 
 step serve_locked(const select_op& op, waiter** w) noexcept {
-  if (!seems_ready_locked(op)) return step::wait;
   return op.kind == select_kind::send ? send_locked(*op.channel, op.slot, w)
                                       : recv_locked(*op.channel, op.slot, w);
 }

@@ -23,7 +23,7 @@ inline void compute_for(std::chrono::microseconds d) {
 // Longer than any slice [27], on a machine that is slow or shared.
 inline constexpr std::chrono::milliseconds kPastItsSlice{40};
 
-// Looks at pred() without entering the runtime, for longer than any busy machine needs. True: it held.
+// Looks at pred() without entering the runtime, for longer than a busy machine needs. True: it held.
 template <class Pred>
 bool hog_until(Pred pred, std::chrono::milliseconds most = std::chrono::seconds(30)) {
   const auto until = std::chrono::steady_clock::now() + most;
