@@ -3,7 +3,7 @@
 // Who    the runtime itself, on Ms and plain threads; never user code.
 // Where  a holder may be preempted by the kernel but never parks a goroutine,
 //        except through a commit that releases after the switch (sched/park.h).
-// Law    word_: 0 free, 1 held. Who sleeps on it is counted in the lot.
+// Law    word_: 0 free, 1 held. Who sleeps on it is counted in the lot, twice.
 // Note   release() does not touch the lock after the store that frees it, except
 //        for its address: whoever gets it next may destroy it.
 // Note   release() is a plain store and a plain load; the fence between them is the sleeper's,
@@ -19,6 +19,10 @@
 #include "base/system.h"
 
 namespace vole::base {
+
+inline void wake_sleeper_of(atomic<std::uint32_t>* word) noexcept {
+  if (lot::sleepers(word).load(relaxed) != 0) futex_wake(word, 1);
+}
 
 template <lock_rank Rank>
 class lock {
@@ -57,9 +61,16 @@ class lock {
     lock_order::releasing(Rank);
     word_.store(0, std::memory_order_release);  // pairs: acquire, wait
     compiler_barrier();                         // pairs: the membarrier of wait
-    return lot::sleepers(&word_).load(relaxed) == 0;
+    return lot::total().load(relaxed) == 0;
   }
-  void wake_sleeper() noexcept { futex_wake(&word_, 1); }  // takes its address, no more
+  void wake_sleeper() noexcept { wake_sleeper_of(&word_); }  // takes its address, no more
+
+  // For one who will free it by storing 0 there, in the order of release_quietly(): a door
+  // (sched/park.h). wake_sleeper_of(), unless nobody sleeps on any lock, is its part as well.
+  [[nodiscard]] atomic<std::uint32_t>* let_go() noexcept {
+    lock_order::releasing(Rank);
+    return &word_;
+  }
 
   bool held() const noexcept { return word_.load(relaxed) != 0; }
 
@@ -71,12 +82,14 @@ class lock {
         return;
       cpu_relax();
     }
+    lot::total().fetch_add(1, relaxed);
     lot::sleepers(&word_).fetch_add(1, relaxed);
     const bool seen_by_all = membarrier();  // a release that does not see us is seen by us
     for (std::uint32_t seen = 0;
          !word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed); seen = 0)
       seen_by_all ? futex_wait(&word_, 1) : static_cast<void>(futex_wait_for(&word_, 1, kLookAgain));
     lot::sleepers(&word_).fetch_sub(1, relaxed);
+    lot::total().fetch_sub(1, relaxed);
   }
 
   static constexpr std::int64_t kLookAgain = 1000 * 1000;  // ns; on a kernel without membarrier

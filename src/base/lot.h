@@ -1,20 +1,26 @@
 // How many threads sleep on a lock, kept outside of the locks.
 //
 // Whoever frees a lock must not touch it afterwards: its next holder may destroy it.
-// It looks here instead, by the lock's address.
+// It looks here instead: does anybody sleep on any lock (mostly not), and if so, by
+// the lock's address, on this one?
 //
+// Law    who sleeps is counted in both before its membarrier, and until it is up.
 // Note   locks share a count now and then: then a release makes a call that wakes nobody.
+// Note   `vole_lot_total` has a name that the doors can read (arch/context.h).
 #pragma once
 
 #include <cstdint>
 
 #include "base/atomic.h"
 
+extern "C" [[gnu::visibility("hidden")]] vole::base::atomic<std::uint32_t> vole_lot_total;
+
 namespace vole::base::lot {
 
 inline constexpr std::size_t kCounts = 256;
 extern atomic<std::uint32_t> counts[kCounts];
 
+inline atomic<std::uint32_t>& total() noexcept { return vole_lot_total; }
 inline atomic<std::uint32_t>& sleepers(const void* lock) noexcept {
   return counts[reinterpret_cast<std::uintptr_t>(lock) / 64 % kCounts];
 }

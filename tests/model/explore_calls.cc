@@ -179,22 +179,28 @@ void mutex::unlock() noexcept {
 
 namespace {
 
-std::optional<vole::base::atomic<std::uint32_t>> asleep_on_locks;
+std::optional<vole::base::atomic<std::uint32_t>> asleep, asleep_on_locks;
 
 }  // namespace
 
 namespace model {
 
 void open_lot() {
+  asleep.emplace(0u);
+  name(atomic_in(asleep), "all sleepers");
   asleep_on_locks.emplace(0u);
   name(atomic_in(asleep_on_locks), "sleepers");
 }
-void close_lot() { asleep_on_locks.reset(); }
+void close_lot() {
+  asleep_on_locks.reset();
+  asleep.reset();
+}
 
 }  // namespace model
 
 namespace vole::base {
 
+atomic<std::uint32_t>& lot::total() noexcept { return *asleep; }
 atomic<std::uint32_t>& lot::sleepers(const void*) noexcept { return *asleep_on_locks; }
 
 bool membarrier() noexcept {

@@ -14,7 +14,14 @@ using namespace vole::base;
 using shipped_lock = lock<lock_rank::sched>;
 
 // acquire() and release() in short, to be broken.
-enum class fault { none, looks_before_it_frees, sleeps_uncounted, wakes_nobody, if_for_while };
+enum class fault {
+  none,
+  looks_before_it_frees,
+  sleeps_uncounted,
+  counted_late,
+  wakes_nobody,
+  if_for_while
+};
 
 template <fault F>
 struct faulty_lock {
@@ -26,19 +33,23 @@ struct faulty_lock {
   }
   void acquire() noexcept {
     if (take()) return;
+    if (F != fault::counted_late) lot::total().fetch_add(1, relaxed);
     if (F != fault::sleeps_uncounted) lot::sleepers(&word).fetch_add(1, relaxed);
     vole::base::membarrier();
+    if (F == fault::counted_late) lot::total().fetch_add(1, relaxed);
     if (F == fault::if_for_while) {
       if (!take()) futex_wait(&word, 1);
     } else {
       while (!take()) futex_wait(&word, 1);
     }
     if (F != fault::sleeps_uncounted) lot::sleepers(&word).fetch_sub(1, relaxed);
+    lot::total().fetch_sub(1, relaxed);
   }
   void release() noexcept {
-    bool somebody = lot::sleepers(&word).load(relaxed) != 0;
+    bool somebody = lot::total().load(relaxed) != 0;
     word.store(0, std::memory_order_release);
-    if (F != fault::looks_before_it_frees) somebody = lot::sleepers(&word).load(relaxed) != 0;
+    if (F != fault::looks_before_it_frees) somebody = lot::total().load(relaxed) != 0;
+    somebody = somebody && lot::sleepers(&word).load(relaxed) != 0;
     if (somebody && F != fault::wakes_nobody) futex_wake(&word, 1);
   }
 };
@@ -150,6 +161,8 @@ TEST(Lock, MutantsAreCaught) {
       "lock: looks for sleepers before it frees", o, 2, 1, weak{});
   model::catches<counting<faulty_lock<fault::sleeps_uncounted>>>("lock: sleeps uncounted", o, 2, 1,
                                                                  weak{});
+  model::catches<counting<faulty_lock<fault::counted_late>>>("lock: sleeps counted too late", o, 2,
+                                                             1, weak{});
   model::catches<counting<faulty_lock<fault::wakes_nobody>>>("lock: wakes nobody", o, 2, 1, weak{});
   model::catches<counting<faulty_lock<fault::if_for_while>>>("lock: if for while", o, 2, 1,
                                                              weak{});

@@ -1,4 +1,5 @@
-// The twin of src/base/lot.h: one count for all locks, new in each execution.
+// The twin of src/base/lot.h: the two counts, of which the second is for all locks as well; new in
+// each execution.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 
 namespace vole::base::lot {
 
+atomic<std::uint32_t>& total() noexcept;
 atomic<std::uint32_t>& sleepers(const void* lock) noexcept;
 
 }  // namespace vole::base::lot
