@@ -27,29 +27,31 @@ double cpu_ms() {
   return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
 }
 
-// On a goroutine, while nothing happens.
+// On a plain thread, while nothing happens: what a stretch of waiting takes. What follows the work
+// (Ms that look once more, a sysmon that slows down) is not idleness, and a busy machine puts it off:
+// who is idle is so in one of ten stretches, who polls in none.
 void expect_idle(std::chrono::milliseconds how_long) {
-  // What follows the work (Ms that look once more, a sysmon that slows down) is not idleness.
-  vole::wait_group settled;
-  settled.add();
-  std::thread([&] {
+  constexpr double kEnough = 5.0;
+  double used = kEnough;
+  for (int tries = 0; tries < 10 && used >= kEnough; ++tries) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    settled.done();
-  }).detach();
-  settled.wait();
-
-  double used = 0;
-  vole::wait_group over;
-  over.add();
-  std::thread watch([&] {
     const double before = cpu_ms();
     std::this_thread::sleep_for(how_long);
     used = cpu_ms() - before;
+  }
+  EXPECT_LT(used, kEnough) << "ms of CPU in " << how_long.count() << " ms of waiting";
+}
+
+// Likewise, on a goroutine.
+void expect_idle_meanwhile(std::chrono::milliseconds how_long) {
+  vole::wait_group over;
+  over.add();
+  std::thread watch([&] {
+    expect_idle(how_long);
     over.done();
   });
   over.wait();
   watch.join();
-  EXPECT_LT(used, 5.0) << "ms of CPU in " << how_long.count() << " ms of waiting";
 }
 
 TEST_P(Idle, WaitingProgramUsesNoProcessor) {  // [26]
@@ -58,7 +60,7 @@ TEST_P(Idle, WaitingProgramUsesNoProcessor) {  // [26]
     vole::wait_group warm;
     for (int i = 0; i < 100; ++i) warm.go([] { vole::yield(); });
     warm.wait();
-    expect_idle(std::chrono::seconds(2));
+    expect_idle_meanwhile(std::chrono::seconds(2));
   });
 }
 
@@ -68,7 +70,7 @@ TEST_P(Idle, WaitingForTheNetworkUsesNoProcessor) {
     vole_test::conn_pair p = vole_test::connected_pair();
     p.near.set_read_deadline(vole::now() + std::chrono::hours(1));
     auto reader = vole::spawn([&] { return vole_test::read_error(p.near); });
-    expect_idle(std::chrono::seconds(1));
+    expect_idle_meanwhile(std::chrono::seconds(1));
     p.near.close();
     EXPECT_EQ(reader.join(), vole::errc::closed);
   });
@@ -82,19 +84,14 @@ TEST_P(Idle, BlockedCallUsesNoProcessor) {  // [26] [27]
     vole::run([told] {
       int ends[2];
       ASSERT_EQ(::pipe(ends), 0);
-      double used = 0;
       std::thread watch([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));
-        const double before = cpu_ms();
-        std::this_thread::sleep_for(std::chrono::seconds(1));
-        used = cpu_ms() - before;
+        expect_idle(std::chrono::seconds(1));
         EXPECT_EQ(::write(ends[1], "x", 1), 1);
       });
       char c = 0;
       const auto block = [&] { return ::read(ends[0], &c, 1); };
       EXPECT_EQ(told ? vole::blocking(block) : block(), 1);
       watch.join();
-      EXPECT_LT(used, 5.0) << "ms of CPU in 1 s of waiting";
       ::close(ends[0]);
       ::close(ends[1]);
     });
