@@ -2,17 +2,19 @@
 //
 // A door saves the callee-saved registers and the floating-point control word on
 // the stack it leaves, calls the scheduler's choice as an ordinary balanced call,
-// loads the chosen stack, lets the arrival run the commit that the departed
-// goroutine left behind, leaves the runtime, and *jumps* to the return address it
+// loads the chosen stack, lets the arrival do what the departed goroutine left behind
+// (mostly one store: a lock freed, a ring's back moved on; or a commit, a function),
+// leaves the runtime, and *jumps* to the return address it
 // finds. No frame of ours is live across the switch, so no return is predicted
 // wrongly: a mispredicted return costs about 10 ns here, the switch itself 2.5 ns.
 //
-// Who    park, yield: a goroutine. run_g: g0. start: the first frame of a stack.
-// Where  park: inside the runtime, holding whatever the commit will release.
-//        yield: user code. Both return in user code (in_rt == 0), perhaps on
+// Who    park, wait, yield: a goroutine. run_g: g0. start: the first frame of a stack.
+// Where  park, wait: inside the runtime, holding whatever the arrival will release.
+//        yield: user code. All return in user code (in_rt == 0), perhaps on
 //        another thread.
 // Law    a goroutine's context is saved before anybody can see the goroutine: its
-//        commit runs on the next stack (I11).
+//        store is made, its commit runs, on the next stack (I11).
+//        After the store somebody may sleep on the lock that it freed: see base/lock.h.
 // Note   not swapped: errno, signal mask, locale, cancel state, thread_local. The
 //        sticky floating-point exception flags stay with the thread, too.
 #pragma once
@@ -21,6 +23,7 @@
 #include <cstdint>
 
 #include "arch/offsets.h"
+#include "base/atomic.h"
 
 namespace vole::rt {
 struct G;
@@ -36,6 +39,9 @@ extern "C" {
 
 // Departs from the current goroutine. Returns its wake value when it is resumed.
 std::uintptr_t vole_door_park(vole::rt::commit_fn commit, void* arg, std::uint32_t reason) noexcept;
+// Likewise; all that is left behind is a lock, which is held. Frees it: stores 0 in `word`.
+std::uintptr_t vole_door_wait(vole::base::atomic<std::uint32_t>* word,
+                              std::uint32_t reason) noexcept;
 void vole_door_yield() noexcept;
 // From g0 onto a goroutine's stack; returns when this M is back on g0.
 void vole_run_g(vole::rt::M* m, void* sp) noexcept;
@@ -52,12 +58,14 @@ struct vole_next {
 };
 vole_next vole_decide_park(vole::rt::commit_fn commit, void* arg, std::uint32_t reason,
                            void* sp) noexcept;
+vole_next vole_decide_wait(std::uint32_t reason, void* sp) noexcept;
 vole_next vole_decide_yield(void* sp) noexcept;
 // Runs the current goroutine's function, then picks the next. Lets exceptions through: the
 // frame above it ends the unwinding, so std::terminate sees the throwing stack.
 vole_next vole_goroutine_main();
 vole_next vole_goroutine_finish() noexcept;
 void vole_refused(vole::rt::M* m, vole::rt::G* g) noexcept;  // its commit was false: make g ready
+void vole_wake_sleeper(vole::base::atomic<std::uint32_t>* word) noexcept;  // freed, by its address
 void vole_leave_slow() noexcept;  // the attention word was set on leaving
 }
 

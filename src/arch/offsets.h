@@ -6,9 +6,11 @@
 #define VOLE_M_ATTENTION 4
 #define VOLE_M_CURG 64
 #define VOLE_M_COMMIT 72
-#define VOLE_M_G0_SP 80
+#define VOLE_M_G0_SP 144
 #define VOLE_M_COMMIT_ARG 88
 #define VOLE_M_COMMIT_G 96
+#define VOLE_M_YIELD_VALUE 96  // the same place
+#define VOLE_M_YIELD_WORD 112
 #define VOLE_G_WAKE_VALUE 24
 
 // The frame a door leaves on the stack it departs from, lowest address first.

@@ -5,10 +5,10 @@
 #if defined(__x86_64__)
 
 #if defined(VOLE_SANITIZE_ADDRESS) || defined(VOLE_SANITIZE_THREAD)
-.macro VOLE_SAN_DEPART          // keeps rax; rbx, r13, r14 are callee-saved
-        movq    %rax, %r12
+.macro VOLE_SAN_DEPART          // keeps rax, in r15; rbx, r12, r13, r14 are callee-saved
+        movq    %rax, %r15
         call    vole_san_depart
-        movq    %r12, %rax
+        movq    %r15, %rax
 .endm
 .macro VOLE_SAN_ARRIVE
         call    vole_san_arrive

@@ -21,6 +21,7 @@
 #include <vole/detail/chan_core.h>
 
 #include "base/atomic.h"
+#include "base/likely.h"
 #include "base/lock.h"
 #include "gmp/waiter.h"
 #include "sched/park.h"
@@ -45,7 +46,7 @@ inline void enqueue_contested(chan_waiters& q, waiter* w) noexcept {
 }
 
 // Two ways to the same step. `plain` makes no call on its way, so that its caller needs no frame:
-// plain values only, and nobody in the way who may have been served by another channel.
+// plain values only, the channel open, and nobody in the way who may have been served by another.
 enum class how : std::uint8_t { any, plain };
 
 class chan_core {
@@ -53,11 +54,12 @@ class chan_core {
   using end_fn = void (*)(chan_core*) noexcept;
 
   chan_core(const chan_type& t, std::size_t cap, std::byte* ring, end_fn e = nullptr) noexcept
-      : plain(plain_size(t)), type(t), capacity(cap), values(ring), end(e) {}
+      : plain(plain_size(t)), quick(plain), type(t), capacity(cap), values(ring), end(e) {}
 
   base::lock<lock_rank::object> lock;
   bool closed = false;               // under lock, as all below
   const std::uint8_t plain;          // the size of a value that is copied without a call; or 0
+  std::uint8_t quick;                // likewise while the channel is open; then 0
   const chan_type type;
   const std::size_t capacity;
   std::byte* const values;           // the ring
@@ -71,9 +73,9 @@ class chan_core {
 
   template <how H>
   void move(void* to, void* from) const noexcept {
-    if (plain == 8) {
+    if (plain == 8) [[likely]] {
       std::memcpy(to, from, 8);
-    } else if (plain == 4) {
+    } else if (plain == 4) [[likely]] {
       std::memcpy(to, from, 4);
     } else if (H == how::plain || plain == 1) {
       std::memcpy(to, from, 1);
@@ -144,34 +146,44 @@ inline waiter* pop_waiter(chan_waiters& q) noexcept {
   return H == how::plain ? rt::wait_queue::pop_front(q) : rt::wait_queue::pop_claimed(q);
 }
 template <how H>
-inline bool takes_a_call(const chan_core& c, const chan_waiters& q) noexcept {
-  return H == how::plain && (c.plain == 0 || (q.first != nullptr && q.first->winner != nullptr));
+inline bool takes_a_call(const chan_core& c) noexcept {
+  return H == how::plain && !likely(c.quick != 0);
+}
+template <how H>
+inline bool takes_a_call(const waiter* first) noexcept {  // of a queue
+  return H == how::plain && !likely(first->winner == nullptr);
 }
 
 // Inlined by force: a call would be one too many.
 template <how H = how::any>
 [[gnu::always_inline]] inline step send_locked(chan_core& c, void* value, waiter** w) noexcept {
-  if (c.closed) return step::closed;
-  if (takes_a_call<H>(c, c.receivers)) return step::call;
-  if ((*w = pop_waiter<H>(c.receivers)) != nullptr) {
-    c.move<H>((*w)->slot, value);
-    return step::wake;
+  if (takes_a_call<H>(c)) return step::call;
+  if (H != how::plain && c.closed) return step::closed;
+  if (!likely(c.receivers.first == nullptr)) {
+    if (takes_a_call<H>(c.receivers.first)) return step::call;
+    if ((*w = pop_waiter<H>(c.receivers)) != nullptr) [[likely]] {
+      c.move<H>((*w)->slot, value);
+      return step::wake;
+    }
   }
-  if (c.count.load(relaxed) == c.capacity) return step::wait;
+  if (c.count.load(relaxed) == c.capacity) [[likely]] return step::wait;
   c.push_value<H>(value);
   return step::done;
 }
 
 template <how H = how::any>
 [[gnu::always_inline]] inline step recv_locked(chan_core& c, void* room, waiter** w) noexcept {
-  if (takes_a_call<H>(c, c.senders)) return step::call;
+  if (takes_a_call<H>(c)) return step::call;
   if (c.count.load(relaxed) != 0) {
+    if (c.senders.first != nullptr && takes_a_call<H>(c.senders.first)) return step::call;
     *w = pop_waiter<H>(c.senders);
     *w != nullptr ? c.swap_value<H>(room, (*w)->slot) : c.pop_value<H>(room);
     return *w != nullptr ? step::wake : step::done;
   }
-  if (c.closed) return step::closed;
-  if ((*w = pop_waiter<H>(c.senders)) == nullptr) return step::wait;
+  if (H != how::plain && c.closed) return step::closed;
+  if (likely(c.senders.first == nullptr)) return step::wait;
+  if (takes_a_call<H>(c.senders.first)) return step::call;
+  if ((*w = pop_waiter<H>(c.senders)) == nullptr) [[unlikely]] return step::wait;
   c.move<H>(room, (*w)->slot);
   return step::wake;
 }

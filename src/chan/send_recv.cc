@@ -20,6 +20,7 @@ struct sending {
   }
   static chan_waiters& queue(chan_core& c) noexcept { return c.senders; }
   static constexpr auto unlink = &unlink_sender;
+  static constexpr auto endlessly = &chan_send;
   static constexpr auto why = wait_reason::chan_send;
   static constexpr auto why_nil = wait_reason::chan_send_nil;
 };
@@ -30,16 +31,12 @@ struct receiving {
   }
   static chan_waiters& queue(chan_core& c) noexcept { return c.receivers; }
   static constexpr auto unlink = &unlink_receiver;
+  static constexpr auto endlessly = &chan_recv;
   static constexpr auto why = wait_reason::chan_recv;
   static constexpr auto why_nil = wait_reason::chan_recv_nil;
 };
 
 bool never(rt::G*, void*) noexcept { return true; }
-
-bool unlock_after_switch(rt::G*, void* channel) noexcept {
-  static_cast<chan_core*>(channel)->lock.release();
-  return true;
-}
 
 template <class Direction>
 std::uintptr_t wait_for_ever() noexcept {
@@ -121,7 +118,7 @@ template <class Direction>
   waiter* const self = rt::self(m, &c, Direction::unlink);
   self->slot = slot;
   rt::wait_queue::push_back(Direction::queue(c), self);
-  return rt::park(&unlock_after_switch, &c, Direction::why);
+  return rt::park_unlocking(c.lock, Direction::why);
 }
 
 // Inside, the lock is held.
@@ -172,7 +169,7 @@ template <class Direction, patience Waits>
 }
 
 template <class Direction, patience Waits = patience::endless>
-inline std::uintptr_t operate(chan_core* c, void* slot) noexcept {
+[[gnu::always_inline]] inline std::uintptr_t operate(chan_core* c, void* slot) noexcept {
   M* const m = arch::this_m();
   if (c == nullptr || m == nullptr) [[unlikely]]
     return operate_elsewhere<Direction, Waits>(c, slot);
@@ -213,7 +210,7 @@ chan_status nil_until(std::int64_t when) noexcept {
 template <class Direction>
 chan_status operate_until(chan_core* c, void* slot, std::int64_t when) noexcept {
   if (when == kNever) {
-    return passed(operate<Direction>(c, slot)) ? chan_status::ok : chan_status::closed;
+    return passed(Direction::endlessly(c, slot)) ? chan_status::ok : chan_status::closed;
   }
   if (c == nullptr) return nil_until<Direction>(when);
   if (when <= os::now_ns()) {
@@ -229,7 +226,7 @@ chan_status operate_until(chan_core* c, void* slot, std::int64_t when) noexcept 
   self->slot = slot;
   rt::arm(clock, self, when);
   enqueue_contested(Direction::queue(*c), self);
-  const std::uintptr_t value = rt::park(&unlock_after_switch, c, Direction::why);
+  const std::uintptr_t value = rt::park_unlocking(c->lock, Direction::why);
   if (value != rt::kTimedOut) {
     m = rt::enter();
     rt::disarm(clock);

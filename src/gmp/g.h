@@ -36,6 +36,7 @@ struct alignas(64) G : runnable {
   bool started : 1 = false;     // has a stack and a saved context
   bool exiting : 1 = false;     // exit_goroutine() is unwinding it
   bool at_entry : 1 = false;    // in a checkpoint that the compiler put there
+  bool locked : 1 = false;      // locked_m is not null; here, where a switch looks anyway
   bool has_exceptions : 1 = false;  // departed while it handled one: `exceptions` is not empty
   std::uint32_t lock_depth = 0;   // nested lock_os_thread
   atomic<void*> sp{nullptr};    // the saved context, when not running
@@ -72,6 +73,11 @@ inline G* owner_of_callable(void* callable) noexcept {
   return reinterpret_cast<G*>(static_cast<std::byte*>(callable) - offsetof(G, callable));
 }
 #pragma GCC diagnostic pop
+
+inline void lock_to(G& g, M* m) noexcept {  // null: to none
+  g.locked_m = m;
+  g.locked = m != nullptr;
+}
 
 inline g_status status_of(const G& g) noexcept { return g.status.get(); }
 

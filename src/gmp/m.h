@@ -36,18 +36,22 @@ struct alignas(64) M {
   // ── switch ── owner: this thread, in the runtime
   G* curg = nullptr;              // the goroutine on this M; null: g0
   commit_fn commit = nullptr;     // left behind by the goroutine that departed
-  void* g0_sp = nullptr;          // g0's context, while a goroutine runs
+  G* locked_g = nullptr;          // the goroutine that locked this thread
   void* commit_arg = nullptr;
-  G* commit_g = nullptr;
+  union {
+    G* commit_g = nullptr;
+    std::uint32_t yield_value;    // with yield_word
+  };
   P* p = nullptr;
-  G* picked = nullptr;            // chosen already; g0 runs it first
+  atomic<std::uint32_t>* yield_word = nullptr;  // instead of a commit: where to store yield_value
   arch::exception_globals* exceptions = nullptr;
 
   // blocking(): how many calls there were, and, in the lower half while in one, the P's tick + 1.
   // Owner; sysmon reads.
   atomic<std::uint64_t> call{0};
 
-  G* locked_g = nullptr;          // the goroutine that locked this thread
+  G* picked = nullptr;            // chosen already; g0 runs it first
+  void* g0_sp = nullptr;          // g0's context, while a goroutine runs
   bool ends_with_g = false;       // that goroutine has ended: so must the thread [25]
   bool spinning = false;
   std::uint32_t contended = 0;    // locks met held since contended_since: sched/contention.h
@@ -107,6 +111,8 @@ static_assert(offsetof(M, commit) == VOLE_M_COMMIT);
 static_assert(offsetof(M, g0_sp) == VOLE_M_G0_SP);
 static_assert(offsetof(M, commit_arg) == VOLE_M_COMMIT_ARG);
 static_assert(offsetof(M, commit_g) == VOLE_M_COMMIT_G);
+static_assert(offsetof(M, yield_value) == VOLE_M_YIELD_VALUE);
+static_assert(offsetof(M, yield_word) == VOLE_M_YIELD_WORD);
 #pragma GCC diagnostic pop
 
 }  // namespace vole::rt

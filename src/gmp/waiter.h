@@ -64,9 +64,14 @@ namespace wait_queue {
 
 template <class List>
 void push_back(List& l, waiter* w) noexcept {
+  waiter* const last = l.last;
   w->next = nullptr;
-  w->prev = l.last;
-  (l.last != nullptr ? l.last->next : l.first) = w;
+  w->prev = last;
+  if (last == nullptr) [[likely]] {
+    l.first = w;
+  } else {
+    last->next = w;
+  }
   l.last = w;
 }
 
@@ -83,9 +88,14 @@ template <class List>
 waiter* pop_front(List& l) noexcept {
   waiter* const w = l.first;
   if (w == nullptr) return nullptr;
-  l.first = w->next;
-  (w->next != nullptr ? w->next->prev : l.last) = nullptr;
-  w->next = nullptr;
+  waiter* const next = w->next;
+  l.first = next;
+  if (next == nullptr) [[likely]] {
+    l.last = nullptr;
+  } else {
+    next->prev = nullptr;
+    w->next = nullptr;
+  }
   w->object = nullptr;
   return w;
 }

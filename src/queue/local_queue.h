@@ -38,6 +38,17 @@ class basic_local_queue {
     return true;
   }
 
+  // push_owner in two halves, where there is room, as after a pop: g is in when `back` is in `word`.
+  struct half_push {
+    atomic<std::uint32_t>* word;
+    std::uint32_t back;
+  };
+  half_push begin_push_owner(runnable* g) noexcept {
+    const std::uint32_t back = back_.load(relaxed);
+    slots_[back % kCapacity].store(g, relaxed);
+    return {&back_, back + 1};
+  }
+
   // Takes the oldest; nullptr: empty.
   runnable* pop_owner() noexcept {
     std::uint64_t front = front_.load(std::memory_order_acquire);  // pairs: claim

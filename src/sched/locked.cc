@@ -11,7 +11,7 @@ void lock_thread() noexcept {
   if (this_m() == nullptr) return;
   M* const m = enter();
   ++m->curg->lock_depth;
-  m->curg->locked_m = m;
+  lock_to(*m->curg, m);
   m->locked_g = m->curg;
   leave(m);
 }
@@ -21,7 +21,7 @@ void unlock_thread() noexcept {
   M* const m = enter();
   G* const g = m->curg;
   if (g->lock_depth > 0 && --g->lock_depth == 0) {
-    g->locked_m = nullptr;
+    lock_to(*g, nullptr);
     m->locked_g = nullptr;
   }
   leave(m);

@@ -10,9 +10,9 @@
 //     object.lock()                         object.lock()
 //     nothing to wait for? unlock, leave    nothing to wait for? unlock, guest_leave
 //     queue.push_back(self(m, ...))         queue.push_back(&w)
-//     return park(unlock_object, ...)       object.unlock(), guest_leave, note.sleep()
+//     return park_unlocking(lock, ...)      object.unlock(), guest_leave, note.sleep()
 //
-// Law    the object's lock is released by the commit, after the switch away: whoever
+// Law    the object's lock is released after the switch away, by the door or by a commit: whoever
 //        then finds the waiter finds a saved context (I11).
 // Note   `return park(...)` is a tail call in optimised builds: no frame of ours is
 //        returned through after the switch.
@@ -21,6 +21,7 @@
 #include <cstdint>
 
 #include "arch/context.h"
+#include "base/likely.h"
 #include "gmp/m.h"
 #include "gmp/p.h"
 #include "gmp/wait_reason.h"
@@ -33,6 +34,20 @@ namespace vole::rt {
 // Parks the current goroutine; returns in user code with the value given to ready.
 inline std::uintptr_t park(commit_fn commit, void* arg, wait_reason why) noexcept {
   return vole_door_park(commit, arg, static_cast<std::uint32_t>(why));
+}
+
+// Likewise; all there is to commit is to unlock `l`.
+template <class Lock>
+inline std::uintptr_t park_unlocking(Lock& l, wait_reason why) noexcept {
+  if constexpr (arch::kThreadSanitizer) {
+    constexpr commit_fn unlock = [](G*, void* held) noexcept {
+      static_cast<Lock*>(held)->release();
+      return true;
+    };
+    return park(unlock, &l, why);
+  } else {
+    return vole_door_wait(l.let_go(), static_cast<std::uint32_t>(why));
+  }
 }
 
 // On a goroutine; user context on both sides.
@@ -82,7 +97,7 @@ inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept)
 [[gnu::always_inline]] inline bool try_wake_next(M* m, waiter* w, std::uintptr_t value) noexcept {
   G* const g = w->g;
   P& p = *m->p;
-  if (g == nullptr || p.owed.load(relaxed) != nullptr) return false;
+  if (!likely(g != nullptr) || !likely(p.owed.load(relaxed) == nullptr)) return false;
   g->wake_value = value;
   set_status(*g, g_status::waiting, g_status::runnable);
   p.owed.store(g, relaxed);

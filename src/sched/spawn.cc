@@ -143,7 +143,7 @@ void reset(G* g) noexcept {
   g->has_exceptions = false;
   g->why.store(wait_reason::none, relaxed);
   g->wake_value = 0;
-  g->locked_m = nullptr;
+  lock_to(*g, nullptr);
   g->lock_depth = 0;
   g->name = nullptr;
   g->abandon = nullptr;

@@ -93,7 +93,7 @@ struct sched_state {
 
 inline constexpr std::uint32_t kInVain = 4;  // so many are a pattern
 
-extern sched_state sched;
+[[gnu::visibility("hidden")]] extern sched_state sched;
 extern slab<G> g_slab;
 extern slab<M> m_slab;
 extern slab<P> p_slab;

@@ -32,7 +32,7 @@ void begin() noexcept {
 }
 
 void thread_begins(M& m) noexcept {
-  m.stand_in.locked_m = &m;
+  lock_to(m.stand_in, &m);
   m.capturable.store(false, relaxed);
   m.slice_timer = -1;
   m.slice_p = nullptr;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/likely.h"
 #include "sched/enter.h"
 #include "sched/env.h"
 #include "sched/exit.h"
@@ -38,17 +39,17 @@ bool nothing_else_to_do(M& m) noexcept {
 }
 
 // In the frame of the door's decision: that is every switch.
-[[gnu::always_inline]] inline void* aim_plainly(M& m, G* g) noexcept {
+[[gnu::always_inline]] inline void* aim_plainly(M& m, P& p, G* g) noexcept {
   m.curg = g;
   set_status(*g, g_status::runnable, g_status::running);
-  m.p->switches.add_owner();
+  p.switches.add_owner();
   arch::san_aim(m.san, g->stack.lo);
   return g->sp.load(relaxed);
 }
 
 [[gnu::always_inline]] inline void* aim_at(M& m, G* g) noexcept {
   swap_exceptions(m, m.curg, g);
-  return aim_plainly(m, g);
+  return aim_plainly(m, *m.p, g);
 }
 
 [[gnu::noinline]] void* aim_at_g0(M& m) noexcept {
@@ -65,14 +66,14 @@ bool nothing_else_to_do(M& m) noexcept {
          (sched.global.size_hint() != 0 || first_timer(p.id) != kNoTimer);
 }
 
-// It may run whom it likes right here: it has a P, no goroutine owns it, nobody asks for it.
+// With a P, it may run whom it likes right here: no goroutine owns it, nobody asks for it.
 [[gnu::always_inline]] inline bool is_free(const M& m) noexcept {
-  return m.p != nullptr && m.locked_g == nullptr && m.hot.attention.load(relaxed) == 0;
+  return likely(m.locked_g == nullptr) && likely(m.hot.attention.load(relaxed) == 0);
 }
 
 // Picked, but it has no stack yet or runs on another thread only: can it run right here?
 [[gnu::noinline]] G* settle(M& m, G* g) noexcept {
-  if (g->locked_m == nullptr && (g->started || attach_cached_stack(*m.p, g))) return g;
+  if (!g->locked && (g->started || attach_cached_stack(*m.p, g))) return g;
   m.picked = g;
   return nullptr;
 }
@@ -80,8 +81,8 @@ bool nothing_else_to_do(M& m) noexcept {
 // runnext or the ring's next, ready to run right here; nullptr: ask g0 (which finds what was
 // already taken in m.picked). An unstarted G comes with a stack, unless `spare` would fit it.
 [[gnu::always_inline]] inline G* pick(M& m, const stack* spare) noexcept {
-  if (!is_free(m)) return nullptr;
   P* const p = m.p;
+  if (p == nullptr || !is_free(m)) return nullptr;
   runnable* r = take_owed_owner(*p);
   if (r == nullptr) {
     if (others_are_due(*p)) return nullptr;
@@ -89,7 +90,7 @@ bool nothing_else_to_do(M& m) noexcept {
     if (r == nullptr) return nullptr;
   }
   G* const g = static_cast<G*>(r);
-  if (g->locked_m == nullptr) [[likely]] {
+  if (!g->locked) [[likely]] {
     if (g->started) return g;
     if (spare != nullptr && spare->bytes == g->stack.bytes) return g;
   }
@@ -99,21 +100,21 @@ bool nothing_else_to_do(M& m) noexcept {
 // What most switches come to, without a call, while nobody handles an exception: to the goroutine
 // that was readied last, or, of a yield, to the ring's oldest. nullptr: pick() knows more.
 [[gnu::always_inline]] inline bool runs_plainly(const G& g) noexcept {
-  return g.started && g.locked_m == nullptr && !g.has_exceptions;
+  return likely(g.started) && likely(!g.locked) && likely(!g.has_exceptions);
 }
 
-[[gnu::always_inline]] inline G* take_owed_plainly(M& m) noexcept {
-  if (!is_free(m)) return nullptr;
-  G* const g = static_cast<G*>(m.p->owed.load(relaxed));
-  if (g == nullptr || !runs_plainly(*g) || !m.exceptions->empty()) return nullptr;
-  m.p->owed.store(nullptr, relaxed);
-  return g;
+[[gnu::always_inline]] inline G* take_owed_plainly(M& m, P& p) noexcept {
+  G* const g = static_cast<G*>(p.owed.load(relaxed));
+  if (g != nullptr && runs_plainly(*g) && is_free(m) && m.exceptions->empty()) [[likely]] {
+    p.owed.store(nullptr, relaxed);
+    return g;
+  }
+  return nullptr;
 }
 
 // (Whether it runs plainly is known only when it is out of the ring.)
-[[gnu::always_inline]] inline G* take_oldest_plainly(M& m) noexcept {
-  if (!is_free(m) || !m.exceptions->empty()) return nullptr;
-  P& p = *m.p;
+[[gnu::always_inline]] inline G* take_oldest_plainly(M& m, P& p) noexcept {
+  if (!is_free(m) || !m.exceptions->empty()) [[unlikely]] return nullptr;
   if (p.owed.load(relaxed) != nullptr || p.runnext.load(relaxed) != nullptr ||
       p.ring.newest_is_marked_owner() || is_fair_tick(p))
     return nullptr;
@@ -125,6 +126,19 @@ bool nothing_else_to_do(M& m) noexcept {
 [[gnu::noinline]] vole_next depart(M& m) noexcept {
   G* const next = pick(m, nullptr);
   return {next != nullptr ? aim_at(m, next) : aim_at_g0(m), &m};
+}
+
+[[gnu::always_inline]] inline vole_next wait_at(M& m, wait_reason why, void* sp) noexcept {
+  G* const g = m.curg;
+  g->sp.store(sp, relaxed);
+  g->why.store(why, relaxed);
+  g->waiting_since.store(sched.coarse_now.load(relaxed), relaxed);
+  P* const p = m.p;
+  if (p != nullptr) [[likely]] {
+    set_status(*g, g_status::running, g_status::waiting);
+    if (G* const next = take_owed_plainly(m, *p)) [[likely]] return {aim_plainly(m, *p, next), &m};
+  }
+  return depart(m);
 }
 
 bool yielded_to_ring(G* g, void* p) noexcept {
@@ -186,24 +200,31 @@ using namespace vole::rt;  // NOLINT: belong to this room
 extern "C" vole_next vole_decide_park(commit_fn commit, void* arg, std::uint32_t reason,
                                       void* sp) noexcept {
   M& m = *this_m();
-  G* const g = m.curg;
-  g->sp.store(sp, relaxed);
-  g->why.store(static_cast<wait_reason>(reason), relaxed);
-  g->waiting_since.store(sched.coarse_now.load(relaxed), relaxed);
-  if (m.p != nullptr) set_status(*g, g_status::running, g_status::waiting);
-  leave_behind(m, commit, arg, g);
-  if (G* const next = take_owed_plainly(m)) [[likely]] return {aim_plainly(m, next), &m};
-  return depart(m);
+  leave_behind(m, commit, arg, m.curg);
+  return wait_at(m, static_cast<wait_reason>(reason), sp);
+}
+
+extern "C" vole_next vole_decide_wait(std::uint32_t reason, void* sp) noexcept {
+  return wait_at(*this_m(), static_cast<wait_reason>(reason), sp);
 }
 
 extern "C" vole_next vole_decide_yield(void* sp) noexcept {
-  M* const here = arch::this_m();
-  if (!try_enter(here)) [[unlikely]] return yield_without_p(sp);
-  G* const next = take_oldest_plainly(*here);
-  if (next == nullptr || !runs_plainly(*next)) [[unlikely]] return yield_slowly(*here, sp, next);
-  here->curg->sp.store(sp, relaxed);
-  leave_behind(*here, &yielded_to_ring, here->p, here->curg);
-  return {aim_plainly(*here, next), here};
+  M& m = *arch::this_m();
+  if (!try_enter(&m)) [[unlikely]] return yield_without_p(sp);
+  P& p = *m.p;
+  G* const next = take_oldest_plainly(m, p);
+  if (next == nullptr || !runs_plainly(*next)) [[unlikely]] return yield_slowly(m, sp, next);
+  G* const g = m.curg;
+  g->sp.store(sp, relaxed);
+  if constexpr (arch::kThreadSanitizer) {
+    leave_behind(m, &yielded_to_ring, &p, g);
+  } else {
+    set_status(*g, g_status::running, g_status::runnable);
+    const auto [word, back] = p.ring.begin_push_owner(g);
+    m.yield_word = word;
+    m.yield_value = back;
+  }
+  return {aim_plainly(m, p, next), &m};
 }
 
 // The last one: no return from it.
@@ -229,4 +250,5 @@ extern "C" vole_next vole_goroutine_finish() noexcept {
   return {next != nullptr ? aim_at(m, next) : aim_at_g0(m), &m};
 }
 
+extern "C" void vole_wake_sleeper(atomic<std::uint32_t>* word) noexcept { wake_sleeper_of(word); }
 extern "C" void vole_refused(M* m, G* g) noexcept { ready(m, g); }

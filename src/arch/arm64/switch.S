@@ -1,10 +1,13 @@
 // The doors for AArch64. Contract and reasons: arch/context.h.
 //
 // Frame, lowest address first: x19-x28, x29, x30, d8-d15, fpcr, pad.
-// From decide to the landing: x0 = next sp, x19 = M, x21 = fpcr as it is now.
+// From decide to the landing: x0 = next sp, x19 = M, x21 = fpcr as it is now; in wait,
+// x23 = the word to store to.
 
 #include "arch/offsets.h"
 #include "arch/sanitizer_asm.h"
+
+        .hidden vole_lot_total
 
         .text
 
@@ -37,6 +40,17 @@
         .cfi_rel_offset x30, 88
 .endm
 
+.macro CHANGE_STACK
+        VOLE_SAN_DEPART
+        mov     sp, x0
+        VOLE_SAN_ARRIVE
+        ldr     x9, [sp, #160]
+        cmp     x9, x21
+        b.eq    1f
+        msr     fpcr, x9
+1:
+.endm
+
         .globl  vole_door_park
         .hidden vole_door_park
         .type   vole_door_park, %function
@@ -51,6 +65,29 @@ vole_door_park:
         .cfi_endproc
         .size   vole_door_park, . - vole_door_park
 
+        .globl  vole_door_wait
+        .hidden vole_door_wait
+        .type   vole_door_wait, %function
+vole_door_wait:
+        .cfi_startproc
+        hint    #34
+        SAVE_CONTEXT
+        mov     x23, x0                 // the word to store to
+        mov     w0, w1
+        mov     x1, sp
+        bl      vole_decide_wait
+        mov     x19, x1
+        CHANGE_STACK
+        stlr    wzr, [x23]
+        adrp    x9, vole_lot_total
+        ldr     w9, [x9, #:lo12:vole_lot_total]
+        cbz     w9, .Lleave
+        mov     x0, x23
+        bl      vole_wake_sleeper
+        b       .Lleave
+        .cfi_endproc
+        .size   vole_door_wait, . - vole_door_wait
+
         .globl  vole_door_yield
         .hidden vole_door_yield
         .type   vole_door_yield, %function
@@ -61,7 +98,13 @@ vole_door_yield:
         mov     x0, sp
         bl      vole_decide_yield
         mov     x19, x1
-        b       .Lland
+        CHANGE_STACK
+        ldr     x9, [x19, #VOLE_M_YIELD_WORD]
+        cbz     x9, .Lcommit
+        ldr     w10, [x19, #VOLE_M_YIELD_VALUE]
+        str     xzr, [x19, #VOLE_M_YIELD_WORD]
+        stlr    w10, [x9]
+        b       .Lleave
         .cfi_endproc
         .size   vole_door_yield, . - vole_door_yield
 
@@ -97,13 +140,7 @@ vole_land:
         .cfi_offset x29, -96
         .cfi_offset x30, -88
 .Lland:
-        VOLE_SAN_DEPART
-        mov     sp, x0
-        VOLE_SAN_ARRIVE
-        ldr     x9, [sp, #160]
-        cmp     x9, x21
-        b.eq    .Lcommit
-        msr     fpcr, x9
+        CHANGE_STACK
 .Lcommit:
         ldr     x9, [x19, #VOLE_M_COMMIT]
         cbz     x9, .Lleave

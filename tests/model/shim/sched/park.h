@@ -140,6 +140,15 @@ inline std::uintptr_t park(commit_fn commit, void* arg, wait_reason) noexcept {
   return g.wake_value;
 }
 
+template <class Lock>
+inline std::uintptr_t park_unlocking(Lock& l, wait_reason why) noexcept {
+  constexpr commit_fn unlock = [](G*, void* held) noexcept {
+    static_cast<Lock*>(held)->release();
+    return true;
+  };
+  return park(unlock, &l, why);
+}
+
 inline void wake(M*, waiter* w, std::uintptr_t value = 0) noexcept {
   if (w->g == nullptr) {
     w->thread->value = value;
