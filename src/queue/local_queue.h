@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "base/atomic.h"
+#include "base/likely.h"
 #include "queue/runnable.h"
 
 namespace vole::rt {
@@ -52,11 +53,11 @@ class basic_local_queue {
   // Takes the oldest; nullptr: empty.
   runnable* pop_owner() noexcept {
     std::uint64_t front = front_.load(std::memory_order_acquire);  // pairs: claim
-    for (;;) {
-      if (index(front) == back_.load(relaxed)) return nullptr;
+    while (likely(index(front) != back_.load(relaxed))) {
       runnable* g = slots_[front % kCapacity].load(relaxed);
-      if (claim(front, 1)) return g;
+      if (likely(claim(front, 1))) return g;
     }
+    return nullptr;
   }
 
   // Likewise, and pop_newest_owner may take it back while nothing else lies behind it.
@@ -70,7 +71,7 @@ class basic_local_queue {
 
   // May the newest be taken back? (It may be gone.)
   bool newest_is_marked_owner() const noexcept {
-    return marked_end_ == back_.load(relaxed) && marked_ != 0;
+    return !likely(marked_end_ != back_.load(relaxed)) && marked_ != 0;
   }
 
   // Takes the newest, if it is marked and at least `others` are left; else nullptr.

@@ -115,11 +115,11 @@ bool nothing_else_to_do(M& m) noexcept {
 // (Whether it runs plainly is known only when it is out of the ring.)
 [[gnu::always_inline]] inline G* take_oldest_plainly(M& m, P& p) noexcept {
   if (!is_free(m) || !m.exceptions->empty()) [[unlikely]] return nullptr;
-  if (p.owed.load(relaxed) != nullptr || p.runnext.load(relaxed) != nullptr ||
-      p.ring.newest_is_marked_owner() || is_fair_tick(p))
+  if (!likely(p.owed.load(relaxed) == nullptr) || !likely(p.runnext.load(relaxed) == nullptr) ||
+      p.ring.newest_is_marked_owner() || !likely(!is_fair_tick(p)))
     return nullptr;
   G* const g = static_cast<G*>(p.ring.pop_owner());
-  if (g != nullptr) bump_tick(p);
+  if (likely(g != nullptr)) bump_tick(p);
   return g;
 }
 
