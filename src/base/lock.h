@@ -2,7 +2,7 @@
 //
 // Who    the runtime itself, on Ms and plain threads; never user code.
 // Where  a holder may be preempted by the kernel but never parks a goroutine,
-//        except through a commit that releases after the switch (sched/park.h).
+//        except through a door that releases after the switch (sched/park.h).
 // Law    word_: 0 free, 1 held. Who sleeps on it is counted in the lot, twice.
 // Note   release() does not touch the lock after the store that frees it, except
 //        for its address: whoever gets it next may destroy it.
@@ -66,11 +66,9 @@ class lock {
   void wake_sleeper() noexcept { wake_sleeper_of(&word_); }  // takes its address, no more
 
   // For one who will free it by storing 0 there, in the order of release_quietly(): a door
-  // (sched/park.h). wake_sleeper_of(), unless nobody sleeps on any lock, is its part as well.
-  [[nodiscard]] atomic<std::uint32_t>* let_go() noexcept {
-    lock_order::releasing(Rank);
-    return &word_;
-  }
+  // (sched/park.h). lock_order::releasing() and, unless nobody sleeps on any lock,
+  // wake_sleeper_of() are its part as well.
+  [[nodiscard]] atomic<std::uint32_t>* word() noexcept { return &word_; }
 
   bool held() const noexcept { return word_.load(relaxed) != 0; }
 

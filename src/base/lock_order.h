@@ -2,7 +2,7 @@
 // aborts when it takes one that is not higher than all of them.
 //
 // Who    base/lock.h and whoever builds a lock out of bits of its own.
-// Note   a lock may be released by another goroutine than took it (a commit), but
+// Note   a lock may be released by another goroutine than took it (after a switch), but
 //        never by another thread; that is why the memory is per thread.
 #pragma once
 

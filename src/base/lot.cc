@@ -1,6 +1,6 @@
 #include "base/lot.h"
 
-alignas(64) constinit vole::base::atomic<std::uint32_t> vole_lot_total{0};
+constinit vole_lot_word vole_lot_total{};
 
 namespace vole::base::lot {
 

@@ -13,14 +13,20 @@
 
 #include "base/atomic.h"
 
-extern "C" [[gnu::visibility("hidden")]] vole::base::atomic<std::uint32_t> vole_lot_total;
+extern "C" {
+// Read by every release: nothing else on its line.
+struct alignas(64) vole_lot_word {
+  vole::base::atomic<std::uint32_t> sleepers;
+};
+[[gnu::visibility("hidden")]] extern vole_lot_word vole_lot_total;
+}
 
 namespace vole::base::lot {
 
 inline constexpr std::size_t kCounts = 256;
 extern atomic<std::uint32_t> counts[kCounts];
 
-inline atomic<std::uint32_t>& total() noexcept { return vole_lot_total; }
+inline atomic<std::uint32_t>& total() noexcept { return vole_lot_total.sleepers; }
 inline atomic<std::uint32_t>& sleepers(const void* lock) noexcept {
   return counts[reinterpret_cast<std::uintptr_t>(lock) / 64 % kCounts];
 }

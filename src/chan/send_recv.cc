@@ -154,7 +154,7 @@ template <class Direction, patience Waits>
   return result_of(as_guest<Direction>(*c, slot, waits ? kNever : 0));
 }
 
-// `c`: its lock is free, and somebody sleeps on it; or null. `other`: is still to be woken; or null.
+// `c`: its lock is free, and somebody may sleep on it; or null. `other`: is still to be woken; or null.
 [[gnu::noinline]] std::uintptr_t wake_and_leave(M* m, chan_core* c, waiter* other,
                                                 std::uintptr_t result) noexcept {
   if (c != nullptr) c->lock.wake_sleeper();

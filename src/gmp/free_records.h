@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/likely.h"
 #include "base/list.h"
 #include "gmp/g.h"
 
@@ -27,7 +28,12 @@ class free_records {
       if (full_ == nullptr) return nullptr;
       load_owner(std::exchange(full_, nullptr));
     }
+    return take_first_owner();
+  }
+  // nullptr: take_owner() may have one.
+  G* take_first_owner() noexcept {
     G* const g = first_;
+    if (!likely(g != nullptr)) return nullptr;
     first_ = static_cast<G*>(g->next);
     g->next = nullptr;
     --n_;

@@ -30,14 +30,7 @@ class basic_local_queue {
   static constexpr std::uint32_t kHalf = Capacity / 2;
 
   // Puts g at the back. False: full; the caller spills to the global queue.
-  bool push_owner(runnable* g) noexcept {
-    const std::uint32_t back = back_.load(relaxed);                    // only we write it
-    const std::uint32_t front = index(front_.load(std::memory_order_acquire));  // pairs: claim
-    if (back - front >= kCapacity) return false;
-    slots_[back % kCapacity].store(g, relaxed);
-    back_.store(back + 1, std::memory_order_release);  // pairs: look
-    return true;
-  }
+  bool push_owner(runnable* g) noexcept { return push_at(back_.load(relaxed), g); }
 
   // push_owner in two halves, where there is room, as after a pop: g is in when `back` is in `word`.
   struct half_push {
@@ -63,8 +56,8 @@ class basic_local_queue {
   // Likewise, and pop_newest_owner may take it back while nothing else lies behind it.
   bool push_newest_owner(runnable* g) noexcept {
     const std::uint32_t back = back_.load(relaxed);
-    if (!push_owner(g)) return false;
-    marked_ = marked_end_ == back ? marked_ + 1 : 1;
+    if (!push_at(back, g)) return false;
+    marked_ = likely(marked_end_ == back) ? marked_ + 1 : 1;
     marked_end_ = back + 1;
     return true;
   }
@@ -131,6 +124,15 @@ class basic_local_queue {
   std::uint32_t back_now() const noexcept { return back_.load(seq_cst); }
 
  private:
+  // back: what it is; only the owner writes it.
+  bool push_at(std::uint32_t back, runnable* g) noexcept {
+    const std::uint32_t front = index(front_.load(std::memory_order_acquire));  // pairs: claim
+    if (!likely(back - front < kCapacity)) return false;
+    slots_[back % kCapacity].store(g, relaxed);
+    back_.store(back + 1, std::memory_order_release);  // pairs: look
+    return true;
+  }
+
   // Copies the older half past `to`'s back without publishing it. Returns how many.
   std::uint32_t grab(basic_local_queue& to, std::uint32_t to_back) noexcept {
     for (;;) {

@@ -58,8 +58,9 @@ inline void submit_on_trial(trial judged) noexcept {
   shipped_env env{judged};
   parking::submit(env);
 }
+inline bool may_submit_local() noexcept { return sched.vain.load(relaxed) < kInVain; }
 inline void submit_local() noexcept {
-  if (sched.vain.load(relaxed) < kInVain) submit_on_trial(trial::work);
+  if (may_submit_local()) submit_on_trial(trial::work);
 }
 
 }  // namespace vole::rt

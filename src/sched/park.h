@@ -37,16 +37,16 @@ inline std::uintptr_t park(commit_fn commit, void* arg, wait_reason why) noexcep
 }
 
 // Likewise; all there is to commit is to unlock `l`.
-template <class Lock>
-inline std::uintptr_t park_unlocking(Lock& l, wait_reason why) noexcept {
+using object_lock = lock<lock_rank::object>;
+inline std::uintptr_t park_unlocking(object_lock& l, wait_reason why) noexcept {
   if constexpr (arch::kThreadSanitizer) {
     constexpr commit_fn unlock = [](G*, void* held) noexcept {
-      static_cast<Lock*>(held)->release();
+      static_cast<object_lock*>(held)->release();
       return true;
     };
     return park(unlock, &l, why);
   } else {
-    return vole_door_wait(l.let_go(), static_cast<std::uint32_t>(why));
+    return vole_door_wait(l.word(), static_cast<std::uint32_t>(why));
   }
 }
 

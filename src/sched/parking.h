@@ -61,12 +61,14 @@ template <class Env>
 }
 
 // S3-S5. The work was published before, by a seq_cst store or read-modify-write.
+inline bool is_awaited(const state& s) noexcept {
+  return s.spinning.load(seq_cst) != 0 ||     // S3
+         s.need_spinning.load(seq_cst) != 0;  // promised already
+}
+
 template <class Env>
 inline void submit(Env& env) noexcept {
-  state& s = env.parking_state();
-  if (s.spinning.load(seq_cst) != 0) return;       // S3
-  if (s.need_spinning.load(seq_cst) != 0) return;  // promised already
-  wake_somebody(env);
+  if (!is_awaited(env.parking_state())) wake_somebody(env);
 }
 
 // A spinning worker has found work: it stops spinning and sees to a successor.

@@ -3,8 +3,10 @@
 #include <cstring>
 
 #include "base/fatal.h"
+#include "base/likely.h"
 #include "sched/boot.h"
 #include "sched/enter.h"
+#include "sched/env.h"
 #include "sched/state.h"
 #include "sched/wake.h"
 
@@ -83,7 +85,7 @@ struct origin {
 
 [[gnu::always_inline]] inline void fill(G* g, birth b, const origin& o,
                                         const wishes& w) noexcept {
-  if (status_of(*g) == g_status::dead) set_status(*g, g_status::dead, g_status::idle);
+  if (likely(status_of(*g) == g_status::dead)) set_status(*g, g_status::dead, g_status::idle);
   g->id = o.id;
   g->parent = o.parent;
   g->created_at = o.created_at;
@@ -113,15 +115,25 @@ G* new_g_guest(birth b, void* created_at, const wishes& w) noexcept {
   return make_guest_g(b, created_at, w);
 }
 
-// Most callables are a few pointers.
-[[gnu::always_inline]] inline void copy_callable(G* g, const void* from, std::size_t bytes) noexcept {
-  switch (bytes) {
-    case 8: std::memcpy(g->callable, from, 8); break;
-    case 16: std::memcpy(g->callable, from, 16); break;
-    case 24: std::memcpy(g->callable, from, 24); break;
-    case 32: std::memcpy(g->callable, from, 32); break;
-    default: std::memcpy(g->callable, from, bytes);
+// Most callables are a few pointers: 8, 16, 24 or 32 bytes, copied without a call.
+bool is_few_pointers(std::size_t bytes) noexcept {
+  return likely(bytes % 8 == 0) && likely(bytes - 8 <= 24);
+}
+[[gnu::always_inline]] inline void copy_pointers(G* g, const void* from, std::size_t bytes) noexcept {
+  if (likely(bytes == 8)) {
+    std::memcpy(g->callable, from, 8);
+  } else if (bytes == 16) {
+    std::memcpy(g->callable, from, 16);
+  } else if (bytes == 24) {
+    std::memcpy(g->callable, from, 24);
+  } else {
+    std::memcpy(g->callable, from, 32);
   }
+}
+
+void copy_callable(G* g, const void* from, std::size_t bytes) noexcept {
+  is_few_pointers(bytes) ? copy_pointers(g, from, bytes)
+                         : static_cast<void>(std::memcpy(g->callable, from, bytes));
 }
 
 void publish_owner(M& m, G* g) noexcept {
@@ -147,6 +159,45 @@ void reset(G* g) noexcept {
   g->lock_depth = 0;
   g->name = nullptr;
   g->abandon = nullptr;
+}
+
+// ── the exceptions of spawn_trivial, each with its own call ──
+
+[[gnu::noinline]] void spawn_inside(M* m, birth b, void* created_at, const void* callable,
+                                    std::size_t bytes) noexcept {
+  G* const g = new_g_owner(*m, b, created_at, {});
+  copy_callable(g, callable, bytes);
+  publish_owner(*m, g);
+  leave(m);
+}
+
+[[gnu::noinline]] void spawn_without_p(birth b, void* created_at, const void* callable,
+                                       std::size_t bytes) noexcept {
+  spawn_inside(reenter(), b, created_at, callable, bytes);
+}
+
+[[gnu::noinline]] void spawn_anyhow(birth b, void* created_at, const void* callable,
+                                    std::size_t bytes) noexcept {
+  spawn_with_wishes(b, created_at, {}, callable, bytes);
+}
+
+[[gnu::noinline]] void put_displaced_and_leave(M* m, runnable* displaced) noexcept {
+  put_displaced_owner(*m, displaced);
+  leave(m);
+}
+
+[[gnu::noinline]] void submit_and_leave(M* m) noexcept {
+  submit_local();
+  leave(m);
+}
+
+// Debug builds take the order of put_new_owner now and then.
+bool is_for_a_detour([[maybe_unused]] M& m) noexcept {
+#ifdef VOLE_CHECKED
+  return m.random.below(2) == 0;
+#else
+  return false;
+#endif
 }
 
 }  // namespace
@@ -186,14 +237,29 @@ void discard_g(G* g) noexcept {
   leave(m);
 }
 
+// What is the rule makes no call but a last one, so it needs no frame (docs/design/0011-no-frame.md):
+// a record at hand, an id, a few pointers to copy, room in the ring, somebody awake.
 void spawn_trivial(birth b, void* created_at, const void* callable, std::size_t bytes) noexcept {
-  M* m = this_m();
-  if (m == nullptr) [[unlikely]] return spawn_with_wishes(b, created_at, {}, callable, bytes);
-  if (!try_enter(m)) [[unlikely]] m = reenter();
-  G* const g = new_g_owner(*m, b, created_at, {});
-  copy_callable(g, callable, bytes);
-  publish_owner(*m, g);
-  leave(m);
+  M* const m = this_m();
+  if (m == nullptr || !is_few_pointers(bytes)) [[unlikely]]
+    return spawn_anyhow(b, created_at, callable, bytes);
+  if (!try_enter(m)) [[unlikely]] return spawn_without_p(b, created_at, callable, bytes);
+  P& p = *m->p;
+  if (!likely(p.next_id != p.end_id) || is_for_a_detour(*m))
+    return spawn_inside(m, b, created_at, callable, bytes);
+  G* const g = p.free_gs.take_first_owner();
+  if (!likely(g != nullptr)) return spawn_inside(m, b, created_at, callable, bytes);
+  fill(g, b, {p.next_id++, m->curg->id, created_at}, {});
+  p.spawned.add_owner();
+  copy_pointers(g, callable, bytes);
+  set_status(*g, g_status::idle, g_status::runnable);
+  runnable* const displaced = p.runnext.exchange(g, seq_cst);  // S1, as in put_new_owner
+  if (displaced != nullptr) {
+    if (!likely(p.ring.push_newest_owner(displaced))) return put_displaced_and_leave(m, displaced);
+    fence_seq_cst();  // S2
+  }
+  if (may_submit_local() && !likely(parking::is_awaited(sched.parking))) return submit_and_leave(m);
+  if (!try_leave(m)) [[unlikely]] attend();
 }
 
 void spawn_with_wishes(birth b, void* created_at, const wishes& w, const void* callable,

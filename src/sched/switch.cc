@@ -205,7 +205,9 @@ extern "C" vole_next vole_decide_park(commit_fn commit, void* arg, std::uint32_t
 }
 
 extern "C" vole_next vole_decide_wait(std::uint32_t reason, void* sp) noexcept {
-  return wait_at(*this_m(), static_cast<wait_reason>(reason), sp);
+  const vole_next next = wait_at(*this_m(), static_cast<wait_reason>(reason), sp);
+  lock_order::releasing(lock_rank::object);  // the door's next store
+  return next;
 }
 
 extern "C" vole_next vole_decide_yield(void* sp) noexcept {

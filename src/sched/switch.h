@@ -4,7 +4,7 @@
 //        runtime. vole_refused: on the stack that was switched to.
 // Law    the quick pick looks at runnext and the own ring, nothing else: no lock,
 //        no timer, no poll. The departing goroutine may hold a channel's lock until
-//        its commit, and anything more could need that very lock. Everything else
+//        its landing, and anything more could need that very lock. Everything else
 //        is g0's.
 #pragma once
 

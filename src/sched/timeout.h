@@ -5,7 +5,7 @@
 // Law    the record lives on the sleeper's stack until the park has returned and, if
 //        it did not return kTimedOut, disarm has been called.
 // Note   the clock's side takes the object's lock to unlink the waiter; that lock is
-//        held until the commit, so a timer that fires at once finds a saved context.
+//        held until the switch is over, so a timer that fires at once finds a saved context.
 #pragma once
 
 #include <cstdint>

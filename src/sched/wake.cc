@@ -37,12 +37,6 @@ enum class age { newborn, woken };
   if (p.crowded && m.curg != nullptr) m.hot.attention.store(1, relaxed);
 }
 
-// Puts a newborn into runnext; the one it displaces goes to the ring.
-[[gnu::always_inline]] inline void put_next_owner(M& m, runnable* g) noexcept {
-  runnable* const displaced = m.p->runnext.exchange(g, seq_cst);  // S1
-  if (displaced != nullptr) put_behind(m, displaced, age::newborn);
-}
-
 }  // namespace
 
 void spill_owner(P& p, runnable* g) noexcept {
@@ -80,15 +74,18 @@ void put_in_turn_owner(P& p, runnable* g) noexcept {
   }
 }
 
+void put_displaced_owner(M& m, runnable* g) noexcept {
+  put_behind(m, g, age::newborn);
+  submit_local();
+}
+
 void put_new_owner(M& m, G* g) noexcept {
 #ifdef VOLE_CHECKED
   // Nobody may rely on the order: debug builds sometimes queue behind instead [5].
-  if (m.random.below(4) == 0) {
-    put_behind(m, g, age::newborn);  // S1 and S2 for a push that bypasses runnext
-    return submit_local();
-  }
+  if (m.random.below(4) == 0) return put_displaced_owner(m, g);  // S1 and S2 for such a push
 #endif
-  put_next_owner(m, g);
+  runnable* const displaced = m.p->runnext.exchange(g, seq_cst);  // S1
+  if (displaced != nullptr) return put_displaced_owner(m, displaced);
   submit_local();
 }
 

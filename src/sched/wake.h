@@ -32,6 +32,8 @@ void ready(M* m, G* g) noexcept;            // waiting -> runnable; m null: a gu
 // who have been computing; the others go to the ring's tail. The caller submits, if need be.
 void put_in_turn_owner(P& p, runnable* g) noexcept;
 void put_new_owner(M& m, G* g) noexcept;    // a newborn: runnext, and pays at once
+// The second half of that: out of runnext, which a newborn has taken, to the ring's tail.
+void put_displaced_owner(M& m, runnable* g) noexcept;
 void spill_owner(P& p, runnable* g) noexcept;  // the ring is full: half of it and g go global [6]
 void push_global(G* g) noexcept;            // takes L, then submits
 void push_global_owing(G* g) noexcept;      // takes L; the caller submits, or sysmon will

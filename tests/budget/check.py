@@ -14,7 +14,7 @@ same on a busy machine. A path fails if it is more than 10 % (and more than one 
 its budget. One that far below it is only told: record it, or the gain may be lost unnoticed.
 
 callgrind follows calls, not switches: what runs between a switch and the next call is charged to
-vole_land in --where (callgrind_annotate shows even less). The totals are exact.
+the door in --where (callgrind_annotate shows even less). The totals are exact.
 
 Exit: 0 within the budget, 1 not, 2 could not be measured, 77 skipped.
 """

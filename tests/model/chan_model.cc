@@ -5,7 +5,7 @@
 //        sender to one receiver. Nobody sleeps for ever once the channel is closed.
 //        Values are handed over without a race. Whoever is woken may destroy the channel.
 // Note   the goroutine's half differs from a plain thread's in how it sleeps: the lock
-//        is released by the commit. That is select_model.cc's subject.
+//        is released after its switch. That is select_model.cc's subject.
 #include "chan/close.cc"
 #include "chan/core.cc"
 #include "chan/send_recv.cc"

@@ -35,6 +35,17 @@ class faulty_queue {
 
   bool push_newest_owner(runnable* g) noexcept { return push_owner(g); }
 
+  struct half_push {
+    vole::base::atomic<std::uint32_t>* word;
+    std::uint32_t back;
+  };
+  half_push begin_push_owner(runnable* g) noexcept {
+    const std::uint32_t back = back_.load(relaxed);
+    slots_[back % kCapacity].store(g, relaxed);
+    if (F == fault::publishes_first) back_.store(back + 1, release);
+    return {&back_, back + 1};
+  }
+
   runnable* pop_newest_owner(std::uint32_t others) noexcept {
     const std::uint32_t back = back_.load(relaxed);
     std::uint64_t front = front_.load(acquire);

@@ -26,7 +26,7 @@ struct item : runnable {
 
 struct plan {
   int before = 0;        // pushed before anybody runs
-  const char* owner = "";  // u: push, o: pop, n: pop the newest; in this order
+  const char* owner = "";  // u: push, o: pop, n: pop the newest, y: yield; in this order
   int thieves = 1;
   int steals = 1;        // tries of each
   int sure = 0;          // so many of the first thief's steals must succeed
@@ -74,6 +74,8 @@ struct stealing {
     for (const char* c = what.owner; *c != 0; ++c) {
       if (*c == 'u') {
         push();
+      } else if (*c == 'y') {
+        yield();
       } else if (*c == 'n') {
         if (runnable* g = mine.pop_newest_owner(0)) take_back(g);
       } else if (runnable* g = mine.pop_owner(); g != nullptr) {
@@ -97,6 +99,23 @@ struct stealing {
     }
     reuse[it.slot].was_written(begun);
     ++back;
+  }
+
+  // Takes the oldest, and goes to the back in two halves. Between them, and no later, the one that
+  // yields saves its context.
+  void yield() {
+    runnable* const next = mine.pop_owner();
+    if (next == nullptr) return;  // goes on
+    item& it = items[pushed];
+    it.order = ++pushed;
+    it.slot = back % kCapacity;
+    const std::uint32_t begun = model::stamp();
+    const auto [word, published] = mine.begin_push_owner(&it);
+    it.payload = it.order;
+    word->store(published, std::memory_order_release);  // the door's store
+    reuse[it.slot].was_written(begun);
+    ++back;
+    out(next);
   }
 
   void out(runnable* g) {
@@ -166,6 +185,18 @@ TEST(LocalQueue, EachElementOnceWithTwoThieves) {
                            plan{.before = 4, .owner = "uouo", .thieves = 2, .steals = 2}, weak{});
 }
 
+TEST(LocalQueue, YieldsInTwoHalves) {
+  const model::options o{.seconds = 1.5};
+  model::holds<shipped<2>>("ring of 2: yields, 1 thief", o,
+                           plan{.before = 2, .owner = "yyo", .steals = 2}, weak{});
+  model::holds<shipped<2>>("ring of 2: yields, the newest; indices wrap", o,
+                           plan{.before = 1, .owner = "uyun", .first = kEdge}, weak{});
+  model::holds<shipped<4>>("ring of 4: yields when full, 1 thief", o,
+                           plan{.before = 4, .owner = "yyu"}, weak{});
+  model::holds<shipped<2>>("ring of 2: a yield, 2 thieves", {.seconds = 2},
+                           plan{.before = 2, .owner = "y", .thieves = 2}, weak{});
+}
+
 TEST(LocalQueue, TheNewestOnceWithOneThief) {
   const model::options o{.seconds = 1.5};
   model::holds<shipped<2>>("ring of 2: the newest", o, plan{.before = 2, .owner = "nun"}, weak{});
@@ -218,8 +249,13 @@ TEST(LocalQueue, MutantsAreCaught) {
       "ring: the rest not published", o, plan{.before = 4}, weak{});
   model::catches<stealing<faulty_queue<4, fault::pops_unclaimed>>>(
       "ring: the owner pops without a claim", o, plan{.before = 1, .owner = "o"}, weak{});
-  model::holds<stealing<faulty_queue<2, fault::none>>>("ring: the mutants' common text", o, small,
-                                                       weak{});
+  const plan yields{.before = 2, .owner = "yy", .steals = 2};
+  model::catches<shipped<2>>("ring, yield: back published relaxed", o, yields, weak{.back = true});
+  model::catches<stealing<faulty_queue<2, fault::publishes_first>>>(
+      "ring, yield: published before the context is saved", o, yields, weak{});
+  for (const plan& p : {small, yields})
+    model::holds<stealing<faulty_queue<2, fault::none>>>("ring: the mutants' common text", o, p,
+                                                         weak{});
 }
 
 TEST(LocalQueue, MutantsOfTheNewestAreCaught) {
