@@ -5,7 +5,7 @@
 #include "arch/context.h"
 #include "sched/enter.h"
 #include "sched/park.h"
-#include "sched/spawn.h"
+#include "sched/records.h"
 #include "sched/state.h"
 #include "sched/switch.h"
 

@@ -2,11 +2,11 @@
 
 #include <cstring>
 
-#include "base/fatal.h"
 #include "base/likely.h"
 #include "sched/boot.h"
 #include "sched/enter.h"
 #include "sched/env.h"
+#include "sched/records.h"
 #include "sched/state.h"
 #include "sched/wake.h"
 
@@ -15,66 +15,12 @@ namespace {
 
 constexpr std::uint64_t kIdBatch = 16;  // [31]
 
-[[noreturn]] void no_memory() noexcept {
-  fatal(
-      "out of memory: the kernel refused room for a goroutine's record. Fewer goroutines at once "
-      "or a higher memory limit would help");
-}
-
-// Not constructed: zeroed memory is a fresh G (gmp/status_test.cc), and a dump may be looking.
-G* take_fresh(P& p) noexcept {
-  G* fresh[free_records::kChain];
-  const std::size_t n = g_slab.allocate_batch(fresh, free_records::kChain);
-  if (n == 0) no_memory();
-  for (std::size_t i = 1; i < n; ++i) (void)p.free_gs.put_owner(fresh[i]);  // one short of a chain
-  return fresh[0];
-}
-
-// The P has none left.
-[[gnu::noinline]] G* refill_free_gs(P& p) noexcept {
-  sched.records.acquire();
-  G* const chain = sched.free_gs.take_chain_locked();
-  if (chain == nullptr) sched.free_gs.take_some_locked(p.free_gs);
-  sched.records.release();
-  if (chain != nullptr) p.free_gs.load_owner(chain);
-  G* const g = p.free_gs.take_owner();
-  return g != nullptr ? g : take_fresh(p);
-}
-
-G* take_record(P& p) noexcept {
-  G* const g = p.free_gs.take_owner();
-  return g != nullptr ? g : refill_free_gs(p);
-}
-
-G* take_record_guest() noexcept {
-  sched.records.acquire();
-  G* const g = sched.free_gs.take_locked();
-  sched.records.release();
-  if (g != nullptr) return g;
-  G* const fresh = g_slab.allocate_raw();
-  if (fresh == nullptr) no_memory();
-  return fresh;
-}
-
 std::uint64_t next_id(P& p) noexcept {
   if (p.next_id == p.end_id) {
     p.next_id = sched.next_g_id.fetch_add(kIdBatch, relaxed);
     p.end_id = p.next_id + kIdBatch;
   }
   return p.next_id++;
-}
-
-[[gnu::noinline]] g_name* copy_name(const char* text) noexcept {
-  sched.records.acquire();
-  g_name* n = sched.free_names.pop();
-  sched.records.release();
-  if (n == nullptr) n = name_slab.allocate_raw();
-  if (n == nullptr) no_memory();
-  const std::size_t most = sizeof(n->text) - 1;
-  const std::size_t length = strnlen(text, most);
-  std::memcpy(n->text, text, length);
-  n->text[length] = '\0';
-  return n;
 }
 
 // These two are inlined by force: go() is one call.
@@ -147,20 +93,6 @@ void publish_guest(G* g) noexcept {
   guest_leave();
 }
 
-void reset(G* g) noexcept {
-  g->started = false;
-  g->exiting = false;
-  g->sp.store(nullptr, relaxed);
-  g->stack = {};
-  g->has_exceptions = false;
-  g->why.store(wait_reason::none, relaxed);
-  g->wake_value = 0;
-  lock_to(*g, nullptr);
-  g->lock_depth = 0;
-  g->name = nullptr;
-  g->abandon = nullptr;
-}
-
 // ── the exceptions of spawn_trivial, each with its own call ──
 
 [[gnu::noinline]] void spawn_inside(M* m, birth b, void* created_at, const void* callable,
@@ -186,8 +118,9 @@ void reset(G* g) noexcept {
   leave(m);
 }
 
-[[gnu::noinline]] void submit_and_leave(M* m) noexcept {
-  submit_local();
+[[gnu::noinline]] void wake_somebody_and_leave(M* m) noexcept {
+  shipped_env env{trial::work};
+  parking::wake_somebody(env);
   leave(m);
 }
 
@@ -222,12 +155,7 @@ void publish_g(G* g) noexcept {
 void discard_g(G* g) noexcept {
   if (this_m() == nullptr) {
     sched.guest_spawned.fetch_sub(1, relaxed);
-    bury(*g);
-    sched.records.acquire();
-    if (g->name != nullptr) sched.free_names.push(g->name);
-    reset(g);
-    sched.free_gs.put_locked(g);
-    sched.records.release();
+    recycle_g_guest(g);
     return guest_leave();
   }
   M* const m = enter();
@@ -258,7 +186,8 @@ void spawn_trivial(birth b, void* created_at, const void* callable, std::size_t 
     if (!likely(p.ring.push_newest_owner(displaced))) return put_displaced_and_leave(m, displaced);
     fence_seq_cst();  // S2
   }
-  if (may_submit_local() && !likely(parking::is_awaited(sched.parking))) return submit_and_leave(m);
+  if (may_submit_local() && !likely(parking::is_awaited(sched.parking)))
+    return wake_somebody_and_leave(m);
   if (!try_leave(m)) [[unlikely]] attend();
 }
 
@@ -294,21 +223,6 @@ void guest_enter_started() noexcept {
     guest_leave();
     boot::start_implicitly();
   }
-}
-
-void recycle_g(M& m, G* g) noexcept {
-  P& p = *m.p;
-  if (g->name != nullptr) [[unlikely]] {
-    sched.records.acquire();
-    sched.free_names.push(g->name);
-    sched.records.release();
-  }
-  reset(g);
-  G* const chain = p.free_gs.put_owner(g);
-  if (chain == nullptr) [[likely]] return;
-  sched.records.acquire();
-  sched.free_gs.put_chain_locked(chain);
-  sched.records.release();
 }
 
 }  // namespace vole::rt

@@ -42,7 +42,4 @@ void spawn_from_timer(M* m, birth b, void* created_at, const void* callable,
 // A guest's way in where only a runtime that runs will do: starts it if none does.
 void guest_enter_started() noexcept;
 
-// Death, in the runtime, off the goroutine's stack or with its stack handed on.
-void recycle_g(M& m, G* g) noexcept;
-
 }  // namespace vole::rt

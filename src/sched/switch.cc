@@ -8,7 +8,7 @@
 #include "sched/exit.h"
 #include "sched/find.h"
 #include "sched/park.h"
-#include "sched/spawn.h"
+#include "sched/records.h"
 #include "sched/state.h"
 #include "sched/timers.h"
 #include "sched/wake.h"
