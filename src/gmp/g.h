@@ -33,11 +33,12 @@ struct alignas(64) G : runnable {
   // ── switch ── owner: whoever runs it, or will
   status_word status;
   atomic<wait_reason> why{wait_reason::none};
-  bool started : 1 = false;     // has a stack and a saved context
-  bool exiting : 1 = false;     // exit_goroutine() is unwinding it
-  bool at_entry : 1 = false;    // in a checkpoint that the compiler put there
-  bool locked : 1 = false;      // locked_m is not null; here, where a switch looks anyway
-  bool has_exceptions : 1 = false;  // departed while it handled one: `exceptions` is not empty
+  // Not bool: gcc 12 then looks at several of them at once.
+  std::uint8_t started : 1 = 0;  // has a stack and a saved context
+  std::uint8_t exiting : 1 = 0;     // exit_goroutine() is unwinding it
+  std::uint8_t at_entry : 1 = 0;    // in a checkpoint that the compiler put there
+  std::uint8_t locked : 1 = 0;      // locked_m is not null; here, where a switch looks anyway
+  std::uint8_t has_exceptions : 1 = 0;  // departed while it handled one: `exceptions` is not empty
   std::uint32_t lock_depth = 0;   // nested lock_os_thread
   atomic<void*> sp{nullptr};    // the saved context, when not running
   std::uintptr_t wake_value = 0;  // what park() returns; written by the waker

@@ -100,7 +100,7 @@ bool nothing_else_to_do(M& m) noexcept {
 // What most switches come to, without a call, while nobody handles an exception: to the goroutine
 // that was readied last, or, of a yield, to the ring's oldest. nullptr: pick() knows more.
 [[gnu::always_inline]] inline bool runs_plainly(const G& g) noexcept {
-  return likely(g.started) && likely(!g.locked) && likely(!g.has_exceptions);
+  return likely(g.started && !g.locked && !g.has_exceptions);
 }
 
 [[gnu::always_inline]] inline G* take_owed_plainly(M& m, P& p) noexcept {
