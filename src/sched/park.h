@@ -40,7 +40,7 @@ inline std::uintptr_t park(commit_fn commit, void* arg, wait_reason why) noexcep
 using object_lock = lock<lock_rank::object>;
 inline std::uintptr_t park_unlocking(object_lock& l, wait_reason why) noexcept {
   if constexpr (arch::kThreadSanitizer) {
-    constexpr commit_fn unlock = [](G*, void* held) noexcept {
+    const commit_fn unlock = [](G*, void* held) noexcept {
       static_cast<object_lock*>(held)->release();
       return true;
     };
