@@ -83,7 +83,8 @@ class Runtime : public testing::TestWithParam<int> {
     EXPECT_EQ(vole::num_goroutines(), 0u);
     EXPECT_EQ(vole::stats().zombie_threads, zombies_);
     EXPECT_EQ(open_files(), files_);
-    EXPECT_TRUE(eventually([this] { return kernel_threads() == threads_; }))
+    // Fewer, too: a thread that was joined before the test may still have been listed then.
+    EXPECT_TRUE(eventually([this] { return kernel_threads() <= threads_; }))
         << kernel_threads() << " threads instead of " << threads_;
   }
 
