@@ -18,7 +18,9 @@ struct exception_globals {
   void* caught = nullptr;
   unsigned int uncaught = 0;
 
-  bool empty() const noexcept { return base::likely(caught == nullptr) && base::likely(uncaught == 0); }
+  bool empty() const noexcept {
+    return base::likely(caught == nullptr) && base::likely(uncaught == 0);
+  }
 };
 
 inline exception_globals* this_thread_exceptions() noexcept {
