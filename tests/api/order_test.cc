@@ -1,10 +1,13 @@
 // Who runs next, seen from outside at one P: what lies where, and in which order it is found [11].
+// Without eviction: a goroutine that lost its P to a busy machine runs on beside the next one, and
+// these share plain variables.
 
 #include <vole/vole.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <thread>
@@ -13,6 +16,8 @@
 #include "fixture.h"
 
 namespace {
+
+[[maybe_unused]] const int one_at_a_time = setenv("VOLE_DEBUG", "evict=0", 1);
 
 class Order : public vole_test::Runtime {};
 INSTANTIATE_TEST_SUITE_P(Ps, Order, testing::Values(1), vole_test::procs_name);
