@@ -49,12 +49,13 @@ int stdio() {
   });
 }
 
-// exit() locks every stream: also those that somebody was stopped in.
+// exit() locks every stream: also those that somebody was stopped in. One each: who waits for
+// another's sleeps, loses its P and is stopped no more.
 int exit_amid_stdio() {
   return vole::run([] {
-    static std::FILE* const f = std::fopen("/dev/null", "w");
     for (int i = 0; i < 8; ++i)
       vole::go([] {
+        std::FILE* const f = std::fopen("/dev/null", "w");
         for (;;) std::fprintf(f, "%d %s\n", 5, "text");
       });
     until_preemptions(5);
