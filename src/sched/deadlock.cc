@@ -59,7 +59,7 @@ sight look() noexcept {
     return sched.evicted.load(seq_cst) != 0 ? sight::none : sight::unsettled;
   if (!sched.main_runs.load(seq_cst) || pending_timers() != 0) return sight::none;
   if (anybody_waits_for_network()) return sight::none;
-  if (os::thread_count() > before.threads + kOtherThreads) return sight::none;
+  if (os::thread_count() > before.threads + kOtherThreads) return sight::others;
   const stillness after = see();
   if (!after.all_asleep || after.starts != before.starts || !sched.main_runs.load(seq_cst))
     return sight::unsettled;

@@ -14,6 +14,7 @@ namespace vole::rt::deadlock {
 enum class sight {
   none,       // nothing will change by itself: sleep as long as you like
   unsettled,  // some M is not asleep yet, though every P is idle: look again soon
+  others,     // the program's own threads are all that is left: look again when they may be gone
 };
 
 // Does not return if it is one.

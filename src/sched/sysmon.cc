@@ -234,7 +234,8 @@ void sleep_until_timer(std::uint32_t rung, std::int64_t now, std::int64_t most) 
   sleep(rung, most < due ? most : due);
 }
 
-// Every P is idle: sleep until one is taken; once more after a second if stacks are still warm.
+// Every P is idle: sleep until one is taken; look again after a second if stacks are still warm, or
+// if nobody but the program's own threads can end the silence.
 void sleep_while_idle(std::uint32_t rung, std::int64_t now) noexcept {
   const bool warm = trim_stacks(now) != 0;
   sched.lock.acquire();
@@ -242,8 +243,10 @@ void sleep_while_idle(std::uint32_t rung, std::int64_t now) noexcept {
   desk.asleep.store(all_idle, relaxed);
   sched.lock.release();
   if (!all_idle) return;
-  const bool settled = !sched.unmanned.load(relaxed) && deadlock::look() == deadlock::sight::none;
-  sleep(rung, !settled ? kLookAgain : warm ? kSecond : kNoTimer);
+  const deadlock::sight sight = deadlock::look();
+  const bool settled = !sched.unmanned.load(relaxed) && sight != deadlock::sight::unsettled;
+  const bool again = warm || sight == deadlock::sight::others;
+  sleep(rung, !settled ? kLookAgain : again ? kSecond : kNoTimer);
   desk.asleep.store(false, relaxed);
 }
 

@@ -30,6 +30,14 @@ int thread_may_send() {
     return *c.recv() - 1;
   });
 }
+// It ends long after everybody has gone to sleep, and has not sent.
+int thread_ends() {
+  return vole::run([] {
+    std::thread([] { std::this_thread::sleep_for(std::chrono::seconds(3)); }).detach();
+    vole::chan<int>().recv();
+  });
+}
+
 int timer_pends() {
   return vole::run([] {
     const vole::chan<int> c;
@@ -64,6 +72,7 @@ constexpr scenario kAll[] = {
     {"all_asleep", all_asleep},
     {"main_exited", main_exited},
     {"thread_may_send", thread_may_send},
+    {"thread_ends", thread_ends},
     {"timer_pends", timer_pends},
     {"timers_are_stopped", timers_are_stopped},
     {"ticker_ticks", ticker_ticks},

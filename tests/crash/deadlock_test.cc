@@ -28,6 +28,12 @@ TEST(Deadlock, PlainThreadCouldStillSend) {
   EXPECT_TRUE(exited(deadlock("thread_may_send"), 0));
 }
 
+TEST(Deadlock, PlainThreadThatEndsWithoutSendingIsNoHope) {
+  const ended e = deadlock("thread_ends");
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, StartsWith("vole: fatal: all goroutines are asleep - deadlock!"));
+}
+
 TEST(Deadlock, PendingTimerIsNoDeadlock) { EXPECT_TRUE(exited(deadlock("timer_pends"), 0)); }
 
 TEST(Deadlock, PendingTickerIsNoDeadlock) { EXPECT_TRUE(exited(deadlock("ticker_ticks"), 0)); }
