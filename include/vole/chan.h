@@ -121,7 +121,7 @@ struct sends {
   // for ever.
   void send(T v) const {
     outgoing<T> value(v);
-    if (!passed(chan_send(mine(), value.cell()))) throw_closed_send();
+    if (!passed(chan_send<plain_size_of<T>>(mine(), value.cell()))) throw_closed_send();
     value.gone();
   }
   void send() const
@@ -171,7 +171,7 @@ struct sends {
   chan_core* mine() const noexcept { return static_cast<const Self*>(this)->core(); }
   chan_status attempt(T& v) const {
     outgoing<T> value(v);
-    const chan_status s = chan_try_send(mine(), value.cell());
+    const chan_status s = chan_try_send<plain_size_of<T>>(mine(), value.cell());
     if (s == chan_status::ok) value.gone();
     return s;
   }
@@ -190,12 +190,12 @@ struct receives {
   // nullopt: closed and drained.
   std::optional<T> recv() const {
     incoming<T> room;
-    if (!passed(chan_recv(mine(), room.cell()))) return std::nullopt;
+    if (!passed(chan_recv<plain_size_of<T>>(mine(), room.cell()))) return std::nullopt;
     return room.take();
   }
   [[nodiscard]] received<T> try_recv() const {
     incoming<T> room;
-    const chan_status s = chan_try_recv(mine(), room.cell());
+    const chan_status s = chan_try_recv<plain_size_of<T>>(mine(), room.cell());
     return {s, s == chan_status::ok ? room.take() : std::nullopt};
   }
 

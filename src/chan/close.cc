@@ -39,7 +39,6 @@ bool chan_close_inside(chan_core& c, M* m) noexcept {
     return false;
   }
   c.closed = true;
-  c.quick = 0;
   chan_waiters all = drain_locked(c);
   c.lock.release();
   while (waiter* const w = rt::wait_queue::pop_front(all)) {

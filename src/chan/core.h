@@ -45,40 +45,44 @@ inline void enqueue_contested(chan_waiters& q, waiter* w) noexcept {
   rt::wait_queue::push_back(q, w);
 }
 
-// Two ways to the same step. `plain` makes no call on its way, so that its caller needs no frame:
-// plain values only, the channel open, and nobody in the way who may have been served by another.
-enum class how : std::uint8_t { any, plain };
+// Two ways to the same step. That for plain values, of so many bytes, makes no call, so that its
+// caller needs no frame: the channel is open, and nobody is in the way who may have been served by
+// another. kAny: all values, all cases.
+inline constexpr std::size_t kAny = 0;
 
 class chan_core {
  public:
   using end_fn = void (*)(chan_core*) noexcept;
 
   chan_core(const chan_type& t, std::size_t cap, std::byte* ring, end_fn e = nullptr) noexcept
-      : plain(plain_size(t)), quick(plain), type(t), capacity(cap), values(ring), end(e) {}
+      : plain(static_cast<std::uint8_t>(plain_size(t))),
+        capacity(cap),
+        values(ring),
+        type(t),
+        end(e) {}
 
   base::lock<lock_rank::object> lock;
   bool closed = false;               // under lock, as all below
-  const std::uint8_t plain;          // the size of a value that is copied without a call; or 0
-  std::uint8_t quick;                // likewise while the channel is open; then 0
-  const chan_type type;
+  const std::uint8_t plain;          // plain_size
   const std::size_t capacity;
   std::byte* const values;           // the ring
   atomic<std::size_t> count{0};      // written under lock; size() reads
   std::size_t head = 0;              // where the oldest value is
   chan_waiters receivers, senders;
+  const chan_type type;              // from here on: seldom looked at
   atomic<std::uint32_t> references{1};
   // A timer's channel (time/clock_chan.h): called, in user context, by who lets go of it last. Its
   // one place is no user's business: to size() and capacity() it is an unbuffered channel.
   const end_fn end;
 
-  template <how H>
+  template <std::size_t Plain>
   void move(void* to, void* from) const noexcept {
-    if (plain == 8) [[likely]] {
+    if constexpr (Plain != kAny) {
+      std::memcpy(to, from, Plain);
+    } else if (plain == 8) {
       std::memcpy(to, from, 8);
-    } else if (plain == 4) [[likely]] {
+    } else if (plain == 4) {
       std::memcpy(to, from, 4);
-    } else if (H == how::plain || plain == 1) {
-      std::memcpy(to, from, 1);
     } else if (type.move != nullptr) {
       type.move(to, from);
     } else {
@@ -86,44 +90,40 @@ class chan_core {
     }
   }
 
-  template <how H>
+  template <std::size_t Plain>
   void push_value(void* from) noexcept {
     const std::size_t n = count.load(relaxed);
-    move<H>(at(head + n), from);
+    move<Plain>(at<Plain>(head + n), from);
     count.store(n + 1, relaxed);
   }
 
-  template <how H>
+  template <std::size_t Plain>
   void pop_value(void* to) noexcept {
-    void* const from = oldest();
-    move<H>(to, from);
-    if (H != how::plain && type.leave != nullptr) type.leave(from);
+    void* const from = oldest<Plain>();
+    move<Plain>(to, from);
+    if (Plain == kAny && type.leave != nullptr) type.leave(from);
     head = head + 1 == capacity ? 0 : head + 1;
     count.store(count.load(relaxed) - 1, relaxed);
   }
 
   // The oldest value out, another in behind the youngest. The ring is full and stays so: size()
   // sees nothing else.
-  template <how H>
+  template <std::size_t Plain>
   void swap_value(void* to, void* from) noexcept {
-    void* const place = oldest();
-    move<H>(to, place);
-    if (H != how::plain && type.leave != nullptr) type.leave(place);
-    move<H>(place, from);
+    void* const place = oldest<Plain>();
+    move<Plain>(to, place);
+    if (Plain == kAny && type.leave != nullptr) type.leave(place);
+    move<Plain>(place, from);
     head = head + 1 == capacity ? 0 : head + 1;
   }
 
-  void* oldest() const noexcept { return values + head * type.size; }
-  void* at(std::size_t i) const noexcept {
-    return values + (i < capacity ? i : i - capacity) * type.size;
+  template <std::size_t Plain = kAny>
+  void* oldest() const noexcept {
+    return values + head * (Plain != kAny ? Plain : type.size);
   }
-
- private:
-  // Numbers, pointers and mere signals: what mostly travels.
-  static constexpr std::uint8_t plain_size(const chan_type& t) noexcept {
-    const bool is_bytes = t.move == nullptr && t.leave == nullptr;
-    return is_bytes && (t.size == 8 || t.size == 4 || t.size == 1) ? static_cast<std::uint8_t>(t.size)
-                                                                   : 0;
+  template <std::size_t Plain = kAny>
+  void* at(std::size_t i) const noexcept {
+    return values + (i < capacity ? i : i - capacity) * (Plain != kAny ? Plain : type.size);
   }
 };
 
@@ -137,54 +137,54 @@ enum class step : std::uint8_t {
   wake,    // likewise, and *w must be woken after unlocking
   wait,    // nobody there, no room
   closed,
-  call,    // how::plain: nothing was done, it takes the other way
+  call,    // a plain value: nothing was done, it takes the other way
 };
 
 // The first who can be served, off its queue; nullptr: nobody.
-template <how H>
+template <std::size_t Plain>
 inline waiter* pop_waiter(chan_waiters& q) noexcept {
-  return H == how::plain ? rt::wait_queue::pop_front(q) : rt::wait_queue::pop_claimed(q);
+  return Plain != kAny ? rt::wait_queue::pop_front(q) : rt::wait_queue::pop_claimed(q);
 }
-template <how H>
+template <std::size_t Plain>
 inline bool takes_a_call(const chan_core& c) noexcept {
-  return H == how::plain && !likely(c.quick != 0);
+  return Plain != kAny && !likely(!c.closed);
 }
-template <how H>
+template <std::size_t Plain>
 inline bool takes_a_call(const waiter* first) noexcept {  // of a queue
-  return H == how::plain && !likely(first->winner == nullptr);
+  return Plain != kAny && !likely(first->winner == nullptr);
 }
 
 // Inlined by force: a call would be one too many.
-template <how H = how::any>
+template <std::size_t Plain = kAny>
 [[gnu::always_inline]] inline step send_locked(chan_core& c, void* value, waiter** w) noexcept {
-  if (takes_a_call<H>(c)) return step::call;
-  if (H != how::plain && c.closed) return step::closed;
+  if (takes_a_call<Plain>(c)) return step::call;
+  if (Plain == kAny && c.closed) return step::closed;
   if (!likely(c.receivers.first == nullptr)) {
-    if (takes_a_call<H>(c.receivers.first)) return step::call;
-    if ((*w = pop_waiter<H>(c.receivers)) != nullptr) [[likely]] {
-      c.move<H>((*w)->slot, value);
+    if (takes_a_call<Plain>(c.receivers.first)) return step::call;
+    if ((*w = pop_waiter<Plain>(c.receivers)) != nullptr) [[likely]] {
+      c.move<Plain>((*w)->slot, value);
       return step::wake;
     }
   }
   if (c.count.load(relaxed) == c.capacity) [[likely]] return step::wait;
-  c.push_value<H>(value);
+  c.push_value<Plain>(value);
   return step::done;
 }
 
-template <how H = how::any>
+template <std::size_t Plain = kAny>
 [[gnu::always_inline]] inline step recv_locked(chan_core& c, void* room, waiter** w) noexcept {
-  if (takes_a_call<H>(c)) return step::call;
+  if (takes_a_call<Plain>(c)) return step::call;
   if (c.count.load(relaxed) != 0) {
-    if (c.senders.first != nullptr && takes_a_call<H>(c.senders.first)) return step::call;
-    *w = pop_waiter<H>(c.senders);
-    *w != nullptr ? c.swap_value<H>(room, (*w)->slot) : c.pop_value<H>(room);
+    if (c.senders.first != nullptr && takes_a_call<Plain>(c.senders.first)) return step::call;
+    *w = pop_waiter<Plain>(c.senders);
+    *w != nullptr ? c.swap_value<Plain>(room, (*w)->slot) : c.pop_value<Plain>(room);
     return *w != nullptr ? step::wake : step::done;
   }
-  if (H != how::plain && c.closed) return step::closed;
+  if (Plain == kAny && c.closed) return step::closed;
   if (likely(c.senders.first == nullptr)) return step::wait;
-  if (takes_a_call<H>(c.senders.first)) return step::call;
-  if ((*w = pop_waiter<H>(c.senders)) == nullptr) [[unlikely]] return step::wait;
-  c.move<H>(room, (*w)->slot);
+  if (takes_a_call<Plain>(c.senders.first)) return step::call;
+  if ((*w = pop_waiter<Plain>(c.senders)) == nullptr) [[unlikely]] return step::wait;
+  c.move<Plain>(room, (*w)->slot);
   return step::wake;
 }
 

@@ -14,24 +14,24 @@ using rt::wait_reason;
 
 // The two directions of an operation, as the code below needs them.
 struct sending {
-  template <how H = how::any>
+  template <std::size_t Plain = kAny>
   [[gnu::always_inline]] static step try_locked(chan_core& c, void* value, waiter** w) noexcept {
-    return send_locked<H>(c, value, w);
+    return send_locked<Plain>(c, value, w);
   }
   static chan_waiters& queue(chan_core& c) noexcept { return c.senders; }
   static constexpr auto unlink = &unlink_sender;
-  static constexpr auto endlessly = &chan_send;
+  static constexpr auto endlessly = &chan_send<kAny>;
   static constexpr auto why = wait_reason::chan_send;
   static constexpr auto why_nil = wait_reason::chan_send_nil;
 };
 struct receiving {
-  template <how H = how::any>
+  template <std::size_t Plain = kAny>
   [[gnu::always_inline]] static step try_locked(chan_core& c, void* room, waiter** w) noexcept {
-    return recv_locked<H>(c, room, w);
+    return recv_locked<Plain>(c, room, w);
   }
   static chan_waiters& queue(chan_core& c) noexcept { return c.receivers; }
   static constexpr auto unlink = &unlink_receiver;
-  static constexpr auto endlessly = &chan_recv;
+  static constexpr auto endlessly = &chan_recv<kAny>;
   static constexpr auto why = wait_reason::chan_recv;
   static constexpr auto why_nil = wait_reason::chan_recv_nil;
 };
@@ -168,15 +168,16 @@ template <class Direction, patience Waits>
   return result;
 }
 
-template <class Direction, patience Waits = patience::endless>
+template <class Direction, std::size_t Plain, patience Waits = patience::endless>
 [[gnu::always_inline]] inline std::uintptr_t operate(chan_core* c, void* slot) noexcept {
   M* const m = arch::this_m();
   if (c == nullptr || m == nullptr) [[unlikely]]
     return operate_elsewhere<Direction, Waits>(c, slot);
   if (!rt::try_enter(m)) [[unlikely]] return operate_without_p<Direction, Waits>(*c, slot);
   if (!c->lock.try_acquire()) [[unlikely]] return operate_contended<Direction, Waits>(m, *c, slot);
+  if constexpr (Plain == kAny) return operate_locked<Direction, Waits>(m, *c, slot);
   waiter* other = nullptr;
-  const step s = Direction::template try_locked<how::plain>(*c, slot, &other);
+  const step s = Direction::template try_locked<Plain>(*c, slot, &other);
   if (Waits == patience::endless && s == step::wait) return wait_inside<Direction>(m, *c, slot);
   if (s > step::wait) [[unlikely]] return operate_locked<Direction, Waits>(m, *c, slot);
   const std::uintptr_t result = s == step::wait ? kNobody : kPassed;
@@ -188,9 +189,9 @@ template <class Direction, patience Waits = patience::endless>
 }
 
 // One attempt, on any thread.
-template <class Direction>
+template <class Direction, std::size_t Plain>
 inline chan_status try_once(chan_core* c, void* slot) noexcept {
-  const std::uintptr_t result = operate<Direction, patience::none>(c, slot);
+  const std::uintptr_t result = operate<Direction, Plain, patience::none>(c, slot);
   if (result == kNobody) return chan_status::would_block;
   return passed(result) ? chan_status::ok : chan_status::closed;
 }
@@ -214,7 +215,7 @@ chan_status operate_until(chan_core* c, void* slot, std::int64_t when) noexcept 
   }
   if (c == nullptr) return nil_until<Direction>(when);
   if (when <= os::now_ns()) {
-    const chan_status s = try_once<Direction>(c, slot);
+    const chan_status s = try_once<Direction, kAny>(c, slot);
     return s == chan_status::would_block ? chan_status::timeout : s;
   }
   if (!rt::on_goroutine()) return status_of(as_guest<Direction>(*c, slot, when));
@@ -247,14 +248,34 @@ step chan_try_send_inside(chan_core& c, M* m, void* value) noexcept {
   return step::done;
 }
 
-std::uintptr_t chan_send(chan_core* c, void* value) noexcept { return operate<sending>(c, value); }
-std::uintptr_t chan_recv(chan_core* c, void* room) noexcept { return operate<receiving>(c, room); }
+template <std::size_t Plain>
+std::uintptr_t chan_send(chan_core* c, void* value) noexcept {
+  return operate<sending, Plain>(c, value);
+}
+template <std::size_t Plain>
+std::uintptr_t chan_recv(chan_core* c, void* room) noexcept {
+  return operate<receiving, Plain>(c, room);
+}
+template <std::size_t Plain>
 chan_status chan_try_send(chan_core* c, void* value) noexcept {
-  return try_once<sending>(c, value);
+  return try_once<sending, Plain>(c, value);
 }
+template <std::size_t Plain>
 chan_status chan_try_recv(chan_core* c, void* room) noexcept {
-  return try_once<receiving>(c, room);
+  return try_once<receiving, Plain>(c, room);
 }
+
+#define VOLE_FOR_VALUES_OF(PLAIN)                                            \
+  template std::uintptr_t chan_send<PLAIN>(chan_core*, void*) noexcept;      \
+  template std::uintptr_t chan_recv<PLAIN>(chan_core*, void*) noexcept;      \
+  template chan_status chan_try_send<PLAIN>(chan_core*, void*) noexcept;     \
+  template chan_status chan_try_recv<PLAIN>(chan_core*, void*) noexcept;
+VOLE_FOR_VALUES_OF(kAny)
+VOLE_FOR_VALUES_OF(1)
+VOLE_FOR_VALUES_OF(4)
+VOLE_FOR_VALUES_OF(8)
+#undef VOLE_FOR_VALUES_OF
+
 chan_status chan_send_until(chan_core* c, void* value, std::int64_t when) noexcept {
   return operate_until<sending>(c, value, when);
 }

@@ -157,12 +157,12 @@ struct traffic {
   }
   void try_once() {
     value v(0);
-    if (chan_try_recv(&c, &v) == chan_status::ok) ++came[v.get() - 1];
+    if (chan_try_recv<kAny>(&c, &v) == chan_status::ok) ++came[v.get() - 1];
   }
   void finish() {
     while (c.count.load(relaxed) != 0) {
       value v(0);
-      c.pop_value<how::any>(&v);
+      c.pop_value<kAny>(&v);
       ++came[v.get() - 1];
     }
     for (int i = 0; i < 8; ++i) {
@@ -198,7 +198,7 @@ struct destroying {
   }
 };
 
-// Goroutines, and values that are copied without a call: the way that needs no frame (how::plain).
+// Goroutines, and values that are copied without a call: the way that needs no frame (chan/core.h).
 struct plain_traffic {
   static constexpr chan_type kPlain{sizeof(int), alignof(int), nullptr, nullptr, nullptr};
   int ring[2] = {};
@@ -214,11 +214,11 @@ struct plain_traffic {
     if (closes) model::spawn("closer", [this] { close<fault::none>(c); });
   }
   void send() {
-    for (int v = 1; v <= each && passed(chan_send(&c, &v)); ++v) sent = v;
+    for (int v = 1; v <= each && passed(chan_send<sizeof(int)>(&c, &v)); ++v) sent = v;
   }
   void receive(bool closes) {
     int v = 0;
-    while ((closes || came < each) && passed(chan_recv(&c, &v))) {
+    while ((closes || came < each) && passed(chan_recv<sizeof(int)>(&c, &v))) {
       model::require(v == came + 1, "lost, doubled or out of order");
       came = v;
     }

@@ -76,9 +76,9 @@ vole::chan<int>& handed_over() {
   int value = 0;
   for (int i = 0; i < kYields; ++i) {
     if (sends == (i % 2 == 0)) {
-      vole::detail::chan_send(c, &value);
+      vole::detail::chan_send<sizeof(int)>(c, &value);
     } else {
-      vole::detail::chan_recv(c, &value);
+      vole::detail::chan_recv<sizeof(int)>(c, &value);
     }
   }
 }

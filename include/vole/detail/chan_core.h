@@ -20,6 +20,13 @@ struct chan_type {
   void (*destroy)(void* value) noexcept;         // destroys a value; null: nothing to do
 };
 
+// The size of a value that is copied without a call: numbers, pointers and mere signals, what mostly
+// travels. 0: any other.
+constexpr std::size_t plain_size(const chan_type& t) noexcept {
+  const bool is_bytes = t.move == nullptr && t.leave == nullptr;
+  return is_bytes && (t.size == 8 || t.size == 4 || t.size == 1) ? t.size : 0;
+}
+
 class chan_core;  // null: the nil channel
 
 chan_core* chan_make(const chan_type& type, std::size_t capacity);
@@ -28,10 +35,15 @@ void chan_drop(chan_core* c) noexcept;
 
 // `value` is moved from, `room` is constructed, exactly if the result says ok, or passed() of it.
 // A whole word: what the waker left, as it is, so that nothing remains to be done after a switch.
+// Plain: plain_size of the channel's type. A function for each, so that none has to ask.
+template <std::size_t Plain>
 std::uintptr_t chan_send(chan_core* c, void* value) noexcept;   // not passed: closed
+template <std::size_t Plain>
 std::uintptr_t chan_recv(chan_core* c, void* room) noexcept;    // not passed: closed and drained
 inline bool passed(std::uintptr_t result) noexcept { return (result & 1) != 0; }
+template <std::size_t Plain>
 chan_status chan_try_send(chan_core* c, void* value) noexcept;
+template <std::size_t Plain>
 chan_status chan_try_recv(chan_core* c, void* room) noexcept;
 // `when`: ns of the steady clock.
 chan_status chan_send_until(chan_core* c, void* value, std::int64_t when) noexcept;

@@ -71,6 +71,9 @@ struct chan_type_of {
 };
 
 template <class T>
+inline constexpr std::size_t plain_size_of = plain_size(chan_type_of<T>::type);
+
+template <class T>
 chan_core* make_chan(std::size_t capacity) {
   static_assert(std::is_object_v<T> && !std::is_const_v<T> && !std::is_array_v<T>,
                 "vole::chan<T>: T must be a non-const object type");
