@@ -105,6 +105,7 @@ TEST_P(Eviction, ThreadStaysTheSameWhileItRunsOn) {
   run([this] {
     std::atomic<bool> stop{false};
     vole::wait_group gone;
+    const std::uint64_t before = vole::stats().evictions;
     for (int i = 0; i < procs(); ++i)
       gone.go([&] {
         static thread_local int mine = 0;
@@ -117,7 +118,6 @@ TEST_P(Eviction, ThreadStaysTheSameWhileItRunsOn) {
           }
         }
       });
-    const std::uint64_t before = vole::stats().evictions;
     sleep_until([&] { return vole::stats().evictions > before; });
     stop = true;
     gone.wait();

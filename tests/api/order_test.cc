@@ -5,6 +5,7 @@
 #include <vole/vole.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -72,6 +73,24 @@ TEST_P(Order, RunnextFirst) {  // [5] [11]
     gate.done();
     done.wait();
     EXPECT_EQ(log, "nrrrrr");
+  });
+}
+
+TEST_P(Order, YieldsShareThePEvenly) {  // [10]
+  run([] {
+    constexpr int kRunners = 5, kSteps = 2000;
+    std::array<int, kRunners> steps{};
+    bool stop = false;
+    vole::wait_group done;
+    for (int& mine : steps)
+      done.go([&] {
+        while (!stop) {
+          if (++mine >= kSteps) stop = true;
+          vole::yield();
+        }
+      });
+    done.wait();
+    for (const int s : steps) EXPECT_GT(s, kSteps / 4);
   });
 }
 

@@ -2,7 +2,6 @@
 
 #include <vole/vole.h>
 
-#include <array>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -74,25 +73,6 @@ TEST_P(Yield, ReachesThoseBehindAnOverflowingRing) {  // [6]
     done.wait();
     EXPECT_EQ(ran, kCrowd);
     EXPECT_GT(vole::stats().overflows, 0u);
-  });
-}
-
-TEST_P(Yield, SharesOnePEvenly) {  // [10]
-  run([this] {
-    constexpr int kRunners = 5, kSteps = 2000;
-    std::array<std::atomic<int>, kRunners> steps{};
-    std::atomic<bool> stop{false};
-    vole::wait_group done;
-    for (int i = 0; i < kRunners; ++i)
-      done.go([&, i] {
-        while (!stop) {
-          if (++steps[static_cast<std::size_t>(i)] >= kSteps) stop = true;
-          vole::yield();
-        }
-      });
-    done.wait();
-    if (procs() > 1) return;  // with more, the kernel decides who is slow
-    for (const std::atomic<int>& s : steps) EXPECT_GT(s, kSteps / 4);
   });
 }
 

@@ -197,14 +197,14 @@ int hogs_at_the_limit() {
 }
 
 // Goroutines that hold a thread each, beside loops that have taken all the others.
-// Seven: the three, two for the Ps, main's, and one that may be on its way to sleep when the next
-// is wanted.
+// Ten: the three, two for the Ps, and five that may be on their way to sleep, and not be let run,
+// when the next is wanted.
 int locked_at_the_limit() {
   vole::set_max_procs(2);
-  vole::set_max_threads(7);
+  vole::set_max_threads(10);
   return vole::run([] {
     vole::wait_group gone;
-    for (int i = 0; i < 5; ++i) gone.go([i] { hog_for(60ms + 20ms * i); });
+    for (int i = 0; i < 8; ++i) gone.go([i] { hog_for(60ms + 20ms * i); });
     for (int i = 0; i < 3; ++i)
       gone.go([] {
         vole::lock_os_thread();

@@ -57,11 +57,13 @@ int thread_limit_of_one() {
   });
 }
 
+// As many again and again as there may be at once. Twice four are enough, but for those that are on
+// their way to sleep and are not let run.
 int threads_within_the_limit() {
-  vole::set_max_threads(12);
+  vole::set_max_threads(50);
   return vole::run([] {
     vole::wait_group done;
-    for (int round = 0; round < 8; ++round) {
+    for (int round = 0; round < 50; ++round) {
       for (int i = 0; i < 4; ++i)
         done.go([] {
           vole::lock_os_thread();

@@ -50,10 +50,15 @@ class hogs {
   wait_group done_;
 };
 
-// Until so many goroutines have been stopped by the signal.
+// Until so many goroutines have been stopped, one of them at least by the signal. (Of a thread that
+// is hardly let run sysmon takes the P before its signal comes.)
 inline void until_preemptions(std::uint64_t n) {
-  const std::uint64_t before = stats().preemptions;
-  while (stats().preemptions < before + n) sleep_for(std::chrono::milliseconds(1));
+  const runtime_stats before = stats();
+  for (;; sleep_for(std::chrono::milliseconds(1))) {
+    const runtime_stats now = stats();
+    const std::uint64_t stopped = now.preemptions - before.preemptions;
+    if (stopped != 0 && stopped + now.evictions - before.evictions >= n) return;
+  }
 }
 
 // A program fails by saying why.

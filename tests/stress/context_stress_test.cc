@@ -155,7 +155,8 @@ TEST_P(ContextStress, DeadlinesRaceCancels) {
   const vole_test::time_limit limit;
   std::atomic<long> timed_out{0}, cancelled{0};
   const auto live = [&](std::uint64_t i) {
-    for (dice d(40 + i); !limit.over();) {
+    dice d(40 + i);
+    do {
       auto [top, cancel_top] = vole::with_timeout(context::background(), microseconds(d.below(200)));
       auto [below, cancel] = vole::with_timeout(top, microseconds(d.below(200)));
       linger(d);
@@ -165,7 +166,7 @@ TEST_P(ContextStress, DeadlinesRaceCancels) {
       EXPECT_TRUE(e == vole::errc::canceled || e == vole::errc::deadline_exceeded);
       ++(e == vole::errc::canceled ? cancelled : timed_out);
       EXPECT_EQ(e, below.err());
-    }
+    } while (!limit.over());
   };
   vole::run([&] { together(6, 2, live); });
   expect_clean();

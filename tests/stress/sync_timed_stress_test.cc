@@ -154,7 +154,7 @@ TEST_P(SyncTimedStress, PermitsAreConserved) {
   std::atomic<long> got{0}, gave_up{0};
   const vole_test::time_limit limit;
   everywhere(20, 4, 200, [&](dice d) {
-    while (!limit.over()) {
+    while (got == 0 || !limit.over()) {
       const int n = 1 + static_cast<int>(d.below(kPermits));
       switch (d.below(4)) {
         case 0: s.acquire(n); break;
