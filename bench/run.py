@@ -23,7 +23,7 @@ import time
 
 import picture
 import servers
-from machine import busy_s, machine, wait_for_calm
+from machine import busy_s, machine, wait_for_calm, warm_memory
 from programs import BENCH, ECHO_LOAD, PROGRAMS, ROOT, build, commit, compilers, say
 from report import FLOOR, MAX_FOREIGN, MAX_SPREAD, MIN_ROUNDS, NOT_OFFERED, compare, measurements, save, table
 
@@ -40,6 +40,8 @@ NAMES = {
     "preempt": 50, "syscall": 500_000, "handoff": 20, "sleepers": 20_000,
     "echo": 1, "http": 1,  # seconds per number of connections
 }
+# What a run of it needs of memory at most, where that is much: 1,000,000 stacks of Boost's take 7 GB.
+MEMORY_MB = {"parked": 7500, "sleepers": 1000, "skynet": 1500}
 DEFAULT_PEERS = ["go", "tokio", "boost_fiber", "tbb", "asio", "tokio1", "boost_fiber1", "asio1", "bare"]
 
 
@@ -249,6 +251,7 @@ def main(words):
             return Run("not built")
         if not args.quick:
             wait_for_calm(args.calm)
+            warm_memory(MEMORY_MB.get(name, 0))
         if name in servers.CONNECTIONS:
             return serve([str(PROGRAMS[program].path)], PROGRAMS[program].env, name, n)
         extra = [str(n)] if n else []

@@ -258,6 +258,14 @@ class Programs(unittest.TestCase):
 
 
 class Record(unittest.TestCase):
+    def test_memory_is_warmed_only_as_far_as_there_is_some(self):
+        self.assertEqual(machine.affordable_mb(5000, 24000), 5000)
+        self.assertEqual(machine.affordable_mb(5000, 4000), 2000)
+        self.assertEqual(machine.affordable_mb(0, 4000), 0)
+        self.assertEqual(set(run.MEMORY_MB) - set(run.NAMES), set())
+        machine.warm_memory(1)
+        machine.warm_memory(0)
+
     def test_nothing_saved_names_the_machine_or_its_paths(self):
         text = json.dumps([machine.machine(), programs.compilers(programs.PROGRAMS), programs.commit()])
         self.assertNotIn(str(programs.ROOT), text)
