@@ -29,7 +29,7 @@ run: setup  ## The tour: a program that shows what vole does
 test: setup-test $(TEST_PRESETS:%=build-%)  ## Everything under dev, asan and tsan, one summary
 	@tools/test_presets.sh $(TEST_PRESETS) -- $(CTEST_ARGS)
 
-bench: setup-bench build-release  ## Ours against the peers
+bench: setup-bench  ## Ours against the peers
 	python3 bench/run.py
 
 format:  ## Lay out the sources with clang-format

@@ -53,8 +53,8 @@ void spill_half(benchmark::State& state) {
   local_queue q;
   fill(q);
   for (auto _ : state) {
-    runnable* tail = nullptr;
-    benchmark::DoNotOptimize(q.spill_half_owner(&tail));
+    runnable* half[local_queue::kHalf];
+    benchmark::DoNotOptimize(q.spill_half_owner(half));
     for (std::uint32_t i = 0; i < local_queue::kHalf; ++i) q.push_owner(&records[i]);
   }
   state.SetItemsProcessed(state.iterations() * local_queue::kHalf);

@@ -138,7 +138,7 @@ inline ended run_child(const std::string& program, const std::string& scenario,
                        const std::vector<std::string>& environment = {}) {
   ended e;
   std::vector<std::string> arguments = detail::words(VOLE_CRASH_RUNNER);
-  arguments.push_back(std::string(VOLE_CRASH_DIR) + "/" + program);
+  arguments.push_back(VOLE_CRASH_DIR "/" + program);
   arguments.push_back(scenario);
   std::vector<std::string> variables = detail::environment_with(environment);
   const std::vector<char*> argv = detail::pointers(arguments);
