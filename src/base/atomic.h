@@ -5,10 +5,11 @@
 //        first on the include path, so the checked text is the shipped text.
 // Note   the twin offers exactly what is used here: load, store, exchange,
 //        compare_exchange_strong, fetch_add, fetch_sub, fetch_or, fetch_and,
-//        fence_seq_cst, compiler_barrier, cpu_relax, kLockSpins.
+//        fence_seq_cst, compiler_barrier, cpu_relax, kLockSpins, kBiasAfter, kBiasAfterMost.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 namespace vole::base {
 
@@ -38,5 +39,13 @@ inline void cpu_relax() noexcept {
 // How often a lock is tried before its thread goes to sleep: for some 6 us, which is what waking it
 // costs the other side.
 inline constexpr int kLockSpins = 200;
+
+// After how many times in a row a lock is given to who took it, and how many at most
+// (base/biased_lock.h). Checked builds give it and take it back all the time.
+#ifdef VOLE_CHECKED
+inline constexpr std::uint32_t kBiasAfter = 16, kBiasAfterMost = kBiasAfter;
+#else
+inline constexpr std::uint32_t kBiasAfter = 4096, kBiasAfterMost = kBiasAfter << 12;
+#endif
 
 }  // namespace vole::base

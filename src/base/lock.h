@@ -65,8 +65,8 @@ class lock {
   }
   void wake_sleeper() noexcept { wake_sleeper_of(&word_); }  // takes its address, no more
 
-  // For one who will free it by storing 0 there, in the order of release_quietly(): a door
-  // (sched/park.h). lock_order::releasing() and, unless nobody sleeps on any lock,
+  // For one who will free it by storing 0 there, in the order of release_quietly(): a biased lock,
+  // or a door (sched/park.h). lock_order::releasing() and, unless nobody sleeps on any lock,
   // wake_sleeper_of() are its part as well.
   [[nodiscard]] atomic<std::uint32_t>* word() noexcept { return &word_; }
 

@@ -24,6 +24,9 @@ void futex_wake(atomic<std::uint32_t>* word, int n) noexcept;
 // A full fence on every core that runs a thread of ours: some 10 us. False: not on this kernel.
 bool membarrier() noexcept;
 
+// Microseconds of the monotonic clock, modulo 2^32.
+std::uint32_t clock_us() noexcept;
+
 // Zeroed pages straight from the kernel; nullptr if it refuses.
 void* map_pages(std::size_t bytes) noexcept;
 void unmap_pages(void* pages, std::size_t bytes) noexcept;

@@ -22,7 +22,7 @@
 
 #include "base/atomic.h"
 #include "base/likely.h"
-#include "base/lock.h"
+#include "base/biased_lock.h"
 #include "gmp/waiter.h"
 #include "sched/park.h"
 
@@ -61,7 +61,7 @@ class chan_core {
         type(t),
         end(e) {}
 
-  base::lock<lock_rank::object> lock;
+  base::biased_lock<lock_rank::object> lock;
   bool closed = false;               // under lock, as all below
   const std::uint8_t plain;          // plain_size
   const std::size_t capacity;
@@ -123,7 +123,8 @@ class chan_core {
   }
   template <std::size_t Plain = kAny>
   void* at(std::size_t i) const noexcept {
-    return values + (i < capacity ? i : i - capacity) * (Plain != kAny ? Plain : type.size);
+    i -= i < capacity ? 0 : capacity;
+    return values + i * (Plain != kAny ? Plain : type.size);
   }
 };
 

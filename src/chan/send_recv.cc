@@ -79,20 +79,22 @@ template <class Direction>
   return step_of(sleeper.value);
 }
 
-[[gnu::noinline]] void acquire_contended(M* m, chan_core& c) noexcept {
-  rt::note_contention(*m);
-  c.lock.acquire();
+// The word that frees c's lock, once it is held.
+using word = atomic<std::uint32_t>;
+
+word* take(M* m, chan_core& c) noexcept {
+  if (c.lock.held()) rt::note_contention(*m);
+  return c.lock.take(rt::seat_of(m));
 }
 
-// One attempt on a goroutine. Left with step::wait: still inside, and the lock is held. Inlined by
-// force: in a frame of its own it would save and load every register again.
+// One attempt on a goroutine. Left with step::wait: still inside, and the lock is held by *by.
 template <class Direction>
-[[gnu::always_inline]] inline step attempt(M* m, chan_core& c, void* slot) noexcept {
-  if (!c.lock.try_acquire()) [[unlikely]] acquire_contended(m, c);
+inline step attempt(M* m, chan_core& c, void* slot, word** by) noexcept {
+  *by = take(m, c);
   waiter* other = nullptr;
   const step s = Direction::try_locked(c, slot, &other);
   if (s == step::wait) return s;
-  c.lock.release();
+  c.lock.free(*by);
   if (s == step::wake) rt::wake(m, other, told(other, true));
   rt::leave(m);
   return s;
@@ -114,20 +116,22 @@ std::uintptr_t result_of(step s) noexcept {
 
 // Inside, the lock is held, and there is nobody to serve.
 template <class Direction>
-[[gnu::always_inline]] inline std::uintptr_t wait_inside(M* m, chan_core& c, void* slot) noexcept {
+[[gnu::always_inline]] inline std::uintptr_t wait_inside(M* m, chan_core& c, void* slot,
+                                                         word* by) noexcept {
   waiter* const self = rt::self(m, &c, Direction::unlink);
   self->slot = slot;
   rt::wait_queue::push_back(Direction::queue(c), self);
-  return rt::park_unlocking(c.lock, Direction::why);
+  return rt::park_freeing(by, Direction::why);
 }
 
 // Inside, the lock is held.
 template <class Direction, patience Waits>
-[[gnu::noinline]] std::uintptr_t operate_locked(M* m, chan_core& c, void* slot) noexcept {
+[[gnu::noinline]] std::uintptr_t operate_locked(M* m, chan_core& c, void* slot,
+                                                word* by) noexcept {
   waiter* other = nullptr;
   const step s = Direction::try_locked(c, slot, &other);
-  if (Waits == patience::endless && s == step::wait) return wait_inside<Direction>(m, c, slot);
-  c.lock.release();
+  if (Waits == patience::endless && s == step::wait) return wait_inside<Direction>(m, c, slot, by);
+  c.lock.free(by);
   if (s == step::wake) rt::wake(m, other, told(other, true));
   rt::leave(m);
   return result_of(s);
@@ -135,15 +139,28 @@ template <class Direction, patience Waits>
 
 template <class Direction, patience Waits>
 [[gnu::noinline]] std::uintptr_t operate_contended(M* m, chan_core& c, void* slot) noexcept {
-  acquire_contended(m, c);
-  return operate_locked<Direction, Waits>(m, c, slot);
+  return operate_locked<Direction, Waits>(m, c, slot, take(m, c));
+}
+
+// The lock was our P's own until just now.
+template <class Direction, patience Waits>
+[[gnu::noinline]] std::uintptr_t operate_standing(M* m, chan_core& c, void* slot) noexcept {
+  c.lock.stand_up(rt::seat_of(m));
+  return operate_locked<Direction, Waits>(m, c, slot, take(m, c));
+}
+
+// `by` is ours, but the lock has somebody else for its owner, or is to have us.
+template <class Direction, patience Waits>
+[[gnu::noinline]] std::uintptr_t operate_unsettled(M* m, chan_core& c, void* slot,
+                                                   word* by) noexcept {
+  c.lock.settle(rt::seat_of(m));
+  return operate_locked<Direction, Waits>(m, c, slot, by);
 }
 
 template <class Direction, patience Waits>
 [[gnu::noinline]] std::uintptr_t operate_without_p(chan_core& c, void* slot) noexcept {
   M* const m = rt::reenter();
-  c.lock.acquire();
-  return operate_locked<Direction, Waits>(m, c, slot);
+  return operate_locked<Direction, Waits>(m, c, slot, take(m, c));
 }
 
 // Nil, or on a plain thread.
@@ -154,10 +171,10 @@ template <class Direction, patience Waits>
   return result_of(as_guest<Direction>(*c, slot, waits ? kNever : 0));
 }
 
-// `c`: its lock is free, and somebody may sleep on it; or null. `other`: is still to be woken; or null.
-[[gnu::noinline]] std::uintptr_t wake_and_leave(M* m, chan_core* c, waiter* other,
+// `freed`: somebody may sleep on it; or null. `other`: is still to be woken; or null.
+[[gnu::noinline]] std::uintptr_t wake_and_leave(M* m, word* freed, waiter* other,
                                                 std::uintptr_t result) noexcept {
-  if (c != nullptr) c->lock.wake_sleeper();
+  if (freed != nullptr) wake_sleeper_of(freed);
   if (other != nullptr) rt::wake(m, other, told(other, true));
   rt::leave(m);
   return result;
@@ -168,24 +185,45 @@ template <class Direction, patience Waits>
   return result;
 }
 
+// Inside, the lock is held.
+template <class Direction, std::size_t Plain, patience Waits>
+[[gnu::always_inline]] inline std::uintptr_t operate_inside(M* m, chan_core& c, void* slot,
+                                                            word* by) noexcept {
+  if constexpr (Plain == kAny) return operate_locked<Direction, Waits>(m, c, slot, by);
+  waiter* other = nullptr;
+  const step s = Direction::template try_locked<Plain>(c, slot, &other);
+  if (Waits == patience::endless && s == step::wait) return wait_inside<Direction>(m, c, slot, by);
+  if (s > step::wait) [[unlikely]] return operate_locked<Direction, Waits>(m, c, slot, by);
+  const std::uintptr_t result = s == step::wait ? kNobody : kPassed;
+  if (!c.lock.free_quietly(by)) [[unlikely]] return wake_and_leave(m, by, other, result);
+  if (s == step::wake && !rt::try_wake_next(m, other, told(other, true))) [[unlikely]]
+    return wake_and_leave(m, nullptr, other, result);
+  if (!rt::try_leave(m)) [[unlikely]] return attend_and_return(result);
+  return result;
+}
+
+// A lock that is not our P's own.
+template <class Direction, std::size_t Plain, patience Waits>
+[[gnu::noinline]] std::uintptr_t operate_by_word(M* m, chan_core& c, void* slot) noexcept {
+  const taking t = c.lock.try_take_word(rt::seat_of(m));
+  if (t == taking::held) [[unlikely]] return operate_contended<Direction, Waits>(m, c, slot);
+  word* const by = c.lock.word();
+  if (t == taking::unsettled) [[unlikely]]
+    return operate_unsettled<Direction, Waits>(m, c, slot, by);
+  return operate_inside<Direction, Plain, Waits>(m, c, slot, by);
+}
+
 template <class Direction, std::size_t Plain, patience Waits = patience::endless>
 [[gnu::always_inline]] inline std::uintptr_t operate(chan_core* c, void* slot) noexcept {
   M* const m = arch::this_m();
   if (c == nullptr || m == nullptr) [[unlikely]]
     return operate_elsewhere<Direction, Waits>(c, slot);
   if (!rt::try_enter(m)) [[unlikely]] return operate_without_p<Direction, Waits>(*c, slot);
-  if (!c->lock.try_acquire()) [[unlikely]] return operate_contended<Direction, Waits>(m, *c, slot);
-  if constexpr (Plain == kAny) return operate_locked<Direction, Waits>(m, *c, slot);
-  waiter* other = nullptr;
-  const step s = Direction::template try_locked<Plain>(*c, slot, &other);
-  if (Waits == patience::endless && s == step::wait) return wait_inside<Direction>(m, *c, slot);
-  if (s > step::wait) [[unlikely]] return operate_locked<Direction, Waits>(m, *c, slot);
-  const std::uintptr_t result = s == step::wait ? kNobody : kPassed;
-  if (!c->lock.release_quietly()) [[unlikely]] return wake_and_leave(m, c, other, result);
-  if (s == step::wake && !rt::try_wake_next(m, other, told(other, true))) [[unlikely]]
-    return wake_and_leave(m, nullptr, other, result);
-  if (!rt::try_leave(m)) [[unlikely]] return attend_and_return(result);
-  return result;
+  seat& mine = rt::seat_of(m);
+  if (!likely(c->lock.is_owned_by(mine)))
+    return operate_by_word<Direction, Plain, Waits>(m, *c, slot);
+  if (!c->lock.try_sit(mine)) [[unlikely]] return operate_standing<Direction, Waits>(m, *c, slot);
+  return operate_inside<Direction, Plain, Waits>(m, *c, slot, &mine.at);
 }
 
 // One attempt, on any thread.
@@ -220,14 +258,15 @@ chan_status operate_until(chan_core* c, void* slot, std::int64_t when) noexcept 
   }
   if (!rt::on_goroutine()) return status_of(as_guest<Direction>(*c, slot, when));
   M* m = rt::enter();
-  const step s = attempt<Direction>(m, *c, slot);
+  word* by = nullptr;
+  const step s = attempt<Direction>(m, *c, slot, &by);
   if (s != step::wait) return status_of(s);
   rt::timeout clock;
   waiter* const self = rt::self(m, c, Direction::unlink);
   self->slot = slot;
   rt::arm(clock, self, when);
   enqueue_contested(Direction::queue(*c), self);
-  const std::uintptr_t value = rt::park_unlocking(c->lock, Direction::why);
+  const std::uintptr_t value = rt::park_freeing(by, Direction::why);
   if (value != rt::kTimedOut) {
     m = rt::enter();
     rt::disarm(clock);

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "base/atomic.h"
+#include "base/biased_lock.h"
 #include "base/list.h"
 #include "gmp/free_records.h"
 #include "gmp/g.h"
@@ -46,6 +47,7 @@ struct alignas(64) P {
   // ── the queue, where they do not ── owner; sysmon reads
   alignas(64) atomic<runnable*> owed{nullptr};  // readied last, runs next: see sched/wake.h
   owner_count switches;
+  base::seat* seat = nullptr;          // where it sits in the locks that are its own
   atomic<std::uint32_t> schedtick{0};
   std::int64_t oldest_at = 0;          // coarse clock: when the ring's oldest was last preferred
   bool crowded = false;                // the last spill added to a backlog in the global queue

@@ -10,7 +10,7 @@
 //     object.lock()                         object.lock()
 //     nothing to wait for? unlock, leave    nothing to wait for? unlock, guest_leave
 //     queue.push_back(self(m, ...))         queue.push_back(&w)
-//     return park_unlocking(lock, ...)      object.unlock(), guest_leave, note.sleep()
+//     return park_freeing(word, ...)        object.unlock(), guest_leave, note.sleep()
 //
 // Law    the object's lock is released after the switch away, by the door or by a commit: whoever
 //        then finds the waiter finds a saved context (I11).
@@ -36,19 +36,21 @@ inline std::uintptr_t park(commit_fn commit, void* arg, wait_reason why) noexcep
   return vole_door_park(commit, arg, static_cast<std::uint32_t>(why));
 }
 
-// Likewise; all there is to commit is to unlock `l`.
-using object_lock = lock<lock_rank::object>;
-inline std::uintptr_t park_unlocking(object_lock& l, wait_reason why) noexcept {
+// Likewise; all there is to commit is to free an object's lock, by this word (base/biased_lock.h).
+inline std::uintptr_t park_freeing(atomic<std::uint32_t>* by, wait_reason why) noexcept {
   if constexpr (arch::kThreadSanitizer) {
-    const commit_fn unlock = [](G*, void* held) noexcept {
-      static_cast<object_lock*>(held)->release();
+    const commit_fn free = [](G*, void* word) noexcept {
+      biased_lock<lock_rank::object>::free(static_cast<atomic<std::uint32_t>*>(word));
       return true;
     };
-    return park(unlock, &l, why);
+    return park(free, by, why);
   } else {
-    return vole_door_wait(l.word(), static_cast<std::uint32_t>(why));
+    return vole_door_wait(by, static_cast<std::uint32_t>(why));
   }
 }
+
+// Where this M sits in locks that are its P's own; inside the runtime.
+inline seat& seat_of(const M* m) noexcept { return *m->p->seat; }
 
 // On a goroutine; user context on both sides.
 inline void yield_now() noexcept { vole_door_yield(); }

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "arch/thread_word.h"
+#include "base/biased_lock.h"
 #include "base/list.h"
 #include "base/lock.h"
 #include "base/slab.h"
@@ -98,6 +99,7 @@ extern slab<G> g_slab;
 extern slab<M> m_slab;
 extern slab<P> p_slab;
 extern slab<g_name> name_slab;
+extern base::seat seats[kMaxProcs];  // of the Ps; for ever: a channel may outlive its runtime
 
 inline G* as_g(runnable* r) noexcept { return static_cast<G*>(r); }
 

@@ -144,6 +144,7 @@ void resize(std::uint32_t n) noexcept {
               "limit would help");
       p = new (memory) P;
       p->id = i;
+      p->seat = &seats[i];
       sched.all[i].store(p, std::memory_order_release);  // pairs: p_at
     }
     p->status.store(p_status::stopped, relaxed);

@@ -203,6 +203,8 @@ namespace vole::base {
 atomic<std::uint32_t>& lot::total() noexcept { return *asleep; }
 atomic<std::uint32_t>& lot::sleepers(const void*) noexcept { return *asleep_on_locks; }
 
+std::uint32_t clock_us() noexcept { return 0; }  // time stands still
+
 bool membarrier() noexcept {
   model::membarrier();
   return true;

@@ -2,6 +2,7 @@
 
 #include <ctime>
 
+#include "base/system.h"
 #include "os/os.h"
 
 namespace vole::os {
@@ -36,3 +37,9 @@ std::int64_t cpu_ns_of(std::uint64_t thread_id) noexcept {
 }
 
 }  // namespace vole::os
+
+namespace vole::base {
+
+std::uint32_t clock_us() noexcept { return static_cast<std::uint32_t>(os::now_ns() / 1000); }
+
+}  // namespace vole::base

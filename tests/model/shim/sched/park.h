@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/atomic.h"
+#include "base/biased_lock.h"
 #include "base/fatal.h"
 #include "base/rand.h"
 #include "explore.h"
@@ -31,6 +32,7 @@ using commit_fn = bool (*)(G*, void*) noexcept;
 struct M {
   G* curg = nullptr;
   base::rand_state random{1};
+  base::seat seat;
 };
 
 struct G {
@@ -140,14 +142,15 @@ inline std::uintptr_t park(commit_fn commit, void* arg, wait_reason) noexcept {
   return g.wake_value;
 }
 
-template <class Lock>
-inline std::uintptr_t park_unlocking(Lock& l, wait_reason why) noexcept {
-  constexpr commit_fn unlock = [](G*, void* held) noexcept {
-    static_cast<Lock*>(held)->release();
+inline std::uintptr_t park_freeing(base::atomic<std::uint32_t>* by, wait_reason why) noexcept {
+  constexpr commit_fn free = [](G*, void* word) noexcept {
+    using object_lock = base::biased_lock<base::lock_rank::object>;
+    object_lock::free(static_cast<base::atomic<std::uint32_t>*>(word));
     return true;
   };
-  return park(unlock, &l, why);
+  return park(free, by, why);
 }
+inline base::seat& seat_of(M* m) noexcept { return m->seat; }
 
 inline void wake(M*, waiter* w, std::uintptr_t value = 0) noexcept {
   if (w->g == nullptr) {

@@ -1,0 +1,179 @@
+// base::biased_lock on the checker: mutual exclusion between an owner that sits, those who take the
+// lock by its word, and the next owner; nobody sleeps for ever; no touch after free.
+//
+// Mutants are copies of the shipped protocol in short with one fault each, or the shipped text with
+// an order weakened by the shim.
+#include "base/biased_lock.h"
+
+#include <optional>
+
+#include "mutants.h"
+
+namespace {
+
+using namespace vole::base;
+using shipped_lock = biased_lock<lock_rank::object>;
+
+enum class fault {
+  none,
+  does_not_look_again,  // the owner sits and goes in
+  does_not_wait,        // for an owner that sits
+  takes_back_without_barrier,
+  asks_nobody,  // who has the word goes in, whoever the owner is
+};
+
+// The owner's half and the taker's, to be broken. Given from the beginning to seat `first`.
+template <fault F>
+struct faulty_lock {
+  lock<lock_rank::object> word;
+  atomic<std::uintptr_t> owner{0};
+
+  static std::uintptr_t owned_by(const seat& s) { return reinterpret_cast<std::uintptr_t>(&s); }
+  void give(const seat& s) { owner.store(owned_by(s), relaxed); }
+
+  atomic<std::uint32_t>* take(seat& mine) {
+    if (owner.load(relaxed) == owned_by(mine)) {
+      mine.at.store(1, relaxed);
+      if (F == fault::does_not_look_again) return &mine.at;
+      if (owner.load(relaxed) == owned_by(mine)) return &mine.at;
+      shipped_lock::free(&mine.at);
+    }
+    acquire();
+    return word.word();
+  }
+  void acquire() {
+    word.acquire();
+    const std::uintptr_t was = owner.load(relaxed);
+    if (was == 0 || F == fault::asks_nobody) return;
+    owner.store(0, relaxed);
+    if (F != fault::takes_back_without_barrier) seat::must_membarrier();
+    if (F != fault::does_not_wait) reinterpret_cast<seat*>(was)->await_leaving(1);
+  }
+  void release() { word.release(); }
+};
+
+void give(shipped_lock& l, seat& s) {
+  for (int i = 0; i < 2; ++i) shipped_lock::free(l.take(s));
+}
+template <fault F>
+void give(faulty_lock<F>& l, seat& s) {
+  l.give(s);
+}
+
+struct weak {
+  bool free = false;  // the owner's
+  bool no_barrier = false;
+  bool no_wake = false;
+};
+
+struct plan {
+  int owner_rounds = 1;
+  int by_word = 1;  // threads that take it by its word
+  int rivals = 0;   // ... with a seat of their own, twice: the second time they may become owner
+};
+
+// An owner, others by the word, others with seats: each counts up in its turn.
+template <class Lock>
+struct counting {
+  Lock l;
+  seat first, second;
+  model::var<int> count;
+  int wanted;
+
+  counting(plan p, weak w) : wanted(p.owner_rounds + p.by_word + 2 * p.rivals) {
+    give(l, first);
+    const int at = model::atomic_in(first);
+    model::name(at, "seat");
+    if (w.free) model::weaken(at, model::access::store, relaxed);
+    if (w.no_barrier) model::drop(model::call::membarrier);
+    if (w.no_wake) model::drop(model::call::futex_wake);
+    model::spawn("owner", [this, p] { sit(first, p.owner_rounds); });
+    for (int i = 0; i < p.by_word; ++i) {
+      model::spawn("other", [this] {
+        l.acquire();
+        count = count.get() + 1;
+        l.release();
+      });
+    }
+    for (int i = 0; i < p.rivals; ++i) model::spawn("rival", [this] { sit(second, 2); });
+  }
+  void sit(seat& s, int rounds) {
+    for (int n = 0; n < rounds; ++n) {
+      atomic<std::uint32_t>* const by = l.take(s);
+      count = count.get() + 1;
+      shipped_lock::free(by);
+    }
+  }
+  void finish() { model::require(count.get() == wanted, "lost an addition"); }
+};
+
+// Whoever comes second destroys the lock as soon as it has freed it.
+struct destroying {
+  std::optional<shipped_lock> l{std::in_place};
+  seat first;
+  model::var<int> left{2};
+
+  destroying() {
+    give(*l, first);
+    model::spawn("owner", [this] {
+      atomic<std::uint32_t>* const by = l->take(first);
+      const bool last = leave();
+      shipped_lock::free(by);
+      if (last) l.reset();
+    });
+    model::spawn("other", [this] {
+      l->acquire();
+      const bool last = leave();
+      l->release();
+      if (last) l.reset();
+    });
+  }
+  bool leave() {
+    left = left.get() - 1;
+    return left.get() == 0;
+  }
+};
+
+TEST(BiasedLock, OwnerAndOthersExcludeEachOther) {
+  using shipped = counting<shipped_lock>;
+  model::holds<shipped>("biased lock: owner and one by the word", {.preemptions = 5}, plan{},
+                        weak{});
+  model::holds<shipped>("... the owner twice", {.preemptions = 4}, plan{.owner_rounds = 2}, weak{});
+  model::holds<shipped>("... four times, it becomes owner again", {.preemptions = 3},
+                        plan{.owner_rounds = 4}, weak{});
+  model::holds<shipped>("... two by the word", {.preemptions = 2}, plan{.by_word = 2}, weak{});
+  model::holds<shipped>("... two by the word, the owner twice", {.random = 40'000},
+                        plan{.owner_rounds = 2, .by_word = 2}, weak{});
+}
+
+TEST(BiasedLock, ItsNextOwnerIsExcludedToo) {
+  using shipped = counting<shipped_lock>;
+  model::holds<shipped>("biased lock: owner and rival", {.preemptions = 3},
+                        plan{.owner_rounds = 2, .by_word = 0, .rivals = 1}, weak{});
+  model::holds<shipped>("... and one by the word", {.random = 40'000},
+                        plan{.owner_rounds = 2, .by_word = 1, .rivals = 1}, weak{});
+}
+
+TEST(BiasedLock, FreeTouchesNothingAfterTheStore) {
+  model::holds<destroying>("biased lock: destroyed by who comes last", {.preemptions = 4});
+}
+
+TEST(BiasedLock, MutantsAreCaught) {
+  const model::options o{.seconds = 5};
+  using shipped = counting<shipped_lock>;
+  model::catches<shipped>("biased lock: relaxed free", o, plan{}, weak{.free = true});
+  model::catches<shipped>("biased lock: no membarrier", o, plan{}, weak{.no_barrier = true});
+  model::catches<shipped>("biased lock: no futex_wake", o, plan{}, weak{.no_wake = true});
+  model::catches<counting<faulty_lock<fault::does_not_look_again>>>(
+      "biased lock: does not look again", o, plan{}, weak{});
+  model::catches<counting<faulty_lock<fault::does_not_wait>>>("biased lock: does not wait", o,
+                                                              plan{}, weak{});
+  model::catches<counting<faulty_lock<fault::takes_back_without_barrier>>>(
+      "biased lock: takes back without a barrier", o, plan{}, weak{});
+  model::catches<counting<faulty_lock<fault::asks_nobody>>>("biased lock: asks nobody", o, plan{},
+                                                            weak{});
+  model::holds<counting<faulty_lock<fault::none>>>("biased lock: the mutants' common text",
+                                                   {.preemptions = 4}, plan{}, weak{});
+}
+
+}  // namespace
