@@ -26,10 +26,11 @@ class mutex {
   void lock() noexcept {
     // Looks first: while somebody waits for its turn to compete, the word of a free mutex is not 0.
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
-    if ((seen & (flag::held | flag::starving)) == 0 &&
-        state_.word.compare_exchange_strong(seen, seen | flag::held, std::memory_order_acquire,
-                                            std::memory_order_relaxed)) [[likely]]
+    if ((seen & flag::owned) != 0) {
+      if (detail::mutex_lock_owned(state_)) [[likely]] return;
+    } else if (take(seen)) {
       return;
+    }
     // A goroutine that waits here comes straight back into this loop: no frame in between.
     detail::mutex_attempt mine;
     mine.was_held = (seen & flag::held) != 0;
@@ -38,32 +39,49 @@ class mutex {
   }
 
   [[nodiscard]] bool try_lock() noexcept {
-    std::uint64_t seen = 0;
-    do {
-      if (state_.word.compare_exchange_strong(seen, seen | flag::held, std::memory_order_acquire,
-                                              std::memory_order_relaxed))
+    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    while ((seen & (flag::held | flag::starving)) == 0) {
+      if ((seen & flag::owned) != 0) {
+        if (detail::mutex_lock_owned(state_)) return true;
+        detail::mutex_disown(state_);
+        seen = state_.word.load(std::memory_order_relaxed);
+      } else if (take(seen)) {
         return true;
-    } while ((seen & (flag::held | flag::starving)) == 0);
+      }
+    }
     return false;
   }
 
   void unlock() noexcept {
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    if ((seen & flag::owned) != 0) return detail::mutex_unlock_owned(state_);
     if (!detail::mutex_flag::wakes_nobody(seen) ||
         !state_.word.compare_exchange_strong(seen, seen & ~flag::held, std::memory_order_release,
                                              std::memory_order_relaxed)) [[unlikely]]
       return detail::mutex_unlock_slow(state_);
-    if (seen != flag::held) [[unlikely]] detail::mutex_others_wait();
+    if ((seen & detail::wait_flag::all) != flag::held) [[unlikely]] detail::mutex_others_wait();
   }
 
  private:
   struct flag {
     static constexpr std::uint64_t held = detail::mutex_flag::held;
     static constexpr std::uint64_t starving = detail::mutex_flag::starving;
+    static constexpr std::uint64_t owned = detail::mutex_flag::owned;
   };
   friend class condition_variable;
 
-  detail::waitable state_;
+  // Nobody's own, if it was free. False: not ours, and `seen` is what the word was.
+  bool take(std::uint64_t& seen) noexcept {
+    if ((seen & (flag::held | flag::starving | flag::owned)) != 0 ||
+        !state_.word.compare_exchange_strong(seen, (seen | flag::held) + detail::wait_flag::one,
+                                             std::memory_order_acquire,
+                                             std::memory_order_relaxed)) [[unlikely]]
+      return false;
+    if (detail::mutex_is_sampled(seen)) [[unlikely]] detail::mutex_sample(state_);
+    return true;
+  }
+
+  detail::mutex_waitable state_;
 };
 
 }  // namespace v0

@@ -5,7 +5,7 @@
 //        first on the include path, so the checked text is the shipped text.
 // Note   the twin offers exactly what is used here: load, store, exchange,
 //        compare_exchange_strong, fetch_add, fetch_sub, fetch_or, fetch_and,
-//        fence_seq_cst, compiler_barrier, cpu_relax, kLockSpins, kBiasAfter, kBiasAfterMost.
+//        fence_seq_cst, compiler_barrier, cpu_relax, kLockSpins, kBiasAfter, kBiasDoublings.
 #pragma once
 
 #include <atomic>
@@ -40,12 +40,12 @@ inline void cpu_relax() noexcept {
 // costs the other side.
 inline constexpr int kLockSpins = 200;
 
-// After how many times in a row a lock is given to who took it, and how many at most
-// (base/biased_lock.h). Checked builds give it and take it back all the time.
+// After how many times in a row a lock is given to who took it, and how often that may double
+// (base/seat.h). Checked builds give it and take it back all the time.
 #ifdef VOLE_CHECKED
-inline constexpr std::uint32_t kBiasAfter = 16, kBiasAfterMost = kBiasAfter;
+inline constexpr std::uint32_t kBiasAfter = 16, kBiasDoublings = 0;
 #else
-inline constexpr std::uint32_t kBiasAfter = 4096, kBiasAfterMost = kBiasAfter << 12;
+inline constexpr std::uint32_t kBiasAfter = 4096, kBiasDoublings = 12;
 #endif
 
 }  // namespace vole::base

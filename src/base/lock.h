@@ -31,17 +31,13 @@ class lock {
   lock(const lock&) = delete;
   lock& operator=(const lock&) = delete;
 
-  void acquire() noexcept {
-    lock_order::taking(Rank);
-    std::uint32_t seen = 0;
-    if (!word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed)) wait();
-  }
+  void acquire() noexcept { acquire_word(word_); }
 
   // For one who holds other locks of this rank already and has an order of its own for them.
   void acquire_next_of_kind() noexcept {
     lock_order::took(Rank);
     std::uint32_t seen = 0;
-    if (!word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed)) wait();
+    if (!word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed)) wait(word_);
   }
 
   bool try_acquire() noexcept {
@@ -57,12 +53,7 @@ class lock {
 
   // In two halves, for who would not make a call between: free already; false: wake_sleeper() is
   // still to be called.
-  [[nodiscard]] bool release_quietly() noexcept {
-    lock_order::releasing(Rank);
-    word_.store(0, std::memory_order_release);  // pairs: acquire, wait
-    compiler_barrier();                         // pairs: the membarrier of wait
-    return lot::total().load(relaxed) == 0;
-  }
+  [[nodiscard]] bool release_quietly() noexcept { return release_word_quietly(word_); }
   void wake_sleeper() noexcept { wake_sleeper_of(&word_); }  // takes its address, no more
 
   // For one who will free it by storing 0 there, in the order of release_quietly(): a biased lock,
@@ -72,21 +63,37 @@ class lock {
 
   bool held() const noexcept { return word_.load(relaxed) != 0; }
 
+  // A lock that is no more than its word, in a public object.
+  static void acquire_word(atomic<std::uint32_t>& word) noexcept {
+    lock_order::taking(Rank);
+    std::uint32_t seen = 0;
+    if (!word.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed)) wait(word);
+  }
+  static void release_word(atomic<std::uint32_t>& word) noexcept {
+    if (!release_word_quietly(word)) [[unlikely]] wake_sleeper_of(&word);
+  }
+
  private:
-  void wait() noexcept {
+  static bool release_word_quietly(atomic<std::uint32_t>& word) noexcept {
+    lock_order::releasing(Rank);
+    word.store(0, std::memory_order_release);  // pairs: acquire, wait
+    compiler_barrier();                        // pairs: the membarrier of wait
+    return lot::total().load(relaxed) == 0;
+  }
+  static void wait(atomic<std::uint32_t>& word) noexcept {
     for (int i = 0; i < kLockSpins; ++i) {
-      std::uint32_t seen = word_.load(relaxed);  // a look first: the line stays the holder's
-      if (seen == 0 && word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed))
+      std::uint32_t seen = word.load(relaxed);  // a look first: the line stays the holder's
+      if (seen == 0 && word.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed))
         return;
       cpu_relax();
     }
     lot::total().fetch_add(1, relaxed);
-    lot::sleepers(&word_).fetch_add(1, relaxed);
+    lot::sleepers(&word).fetch_add(1, relaxed);
     const bool seen_by_all = membarrier();  // a release that does not see us is seen by us
     for (std::uint32_t seen = 0;
-         !word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed); seen = 0)
-      seen_by_all ? futex_wait(&word_, 1) : static_cast<void>(futex_wait_for(&word_, 1, kLookAgain));
-    lot::sleepers(&word_).fetch_sub(1, relaxed);
+         !word.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed); seen = 0)
+      seen_by_all ? futex_wait(&word, 1) : static_cast<void>(futex_wait_for(&word, 1, kLookAgain));
+    lot::sleepers(&word).fetch_sub(1, relaxed);
     lot::total().fetch_sub(1, relaxed);
   }
 

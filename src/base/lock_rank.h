@@ -12,6 +12,7 @@ enum class lock_rank : std::uint8_t {
   lifecycle = 10,  // starting and stopping the runtime
   world = 20,      // one stop-the-world at a time
   object = 30,     // a waitable object: wait_group, later channels and mutexes
+  own = 33,        // a mutex is given to a P, or taken back
   timer = 35,      // a P's timers
   sched = 40,      // L of docs/design/0003-wake-ups.md
   records = 45,    // free Gs and names

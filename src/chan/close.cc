@@ -33,7 +33,7 @@ chan_waiters drain_locked(chan_core& c) noexcept {
 
 // Inside from the one to the other: the runtime cannot end while they are in no queue.
 bool chan_close_inside(chan_core& c, M* m) noexcept {
-  c.lock.acquire();
+  c.lock.acquire(rt::seat_if_any(m));
   if (c.closed) {
     c.lock.release();
     return false;

@@ -61,7 +61,7 @@ class chan_core {
         type(t),
         end(e) {}
 
-  base::biased_lock<lock_rank::object> lock;
+  [[no_unique_address]] base::biased_lock<lock_rank::object> lock;
   bool closed = false;               // under lock, as all below
   const std::uint8_t plain;          // plain_size
   const std::size_t capacity;

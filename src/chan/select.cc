@@ -2,8 +2,9 @@
 //
 // Pass 1: the first case, in a random order, that can be served. Each channel is locked when its
 // turn comes, and stays locked: who finds one that is ready at once has locked one. Who finds none
-// has locked them all, which is what pass 2 needs. No lock is waited for on this way. If one is held
-// (or a channel occurs twice), all are let go and locked again in the order of their addresses.
+// has locked them all, which is what pass 2 needs. No lock is waited for on this way (but for one
+// that sits in it and waits for nobody: base/seat.h). If one is held (or a channel occurs twice),
+// all are let go and locked again in the order of their addresses.
 // Pass 2: a waiter on every channel, then park; the commit unlocks. Pass 3: off the queues again.
 //
 // Law    one winner: whoever serves a waiter changes frame.winner from 0 first.
@@ -188,8 +189,8 @@ enum class look { found, nothing, in_the_way };
 
 // Pass 1, locking as it goes. found, nothing: what it came to is locked, and listed as such;
 // in_the_way: nothing is.
-[[gnu::always_inline]] inline look lock_and_look(frame& f, rand_state& random, select_result* r,
-                                                 waiter** w) noexcept {
+[[gnu::always_inline]] inline look lock_and_look(frame& f, rand_state& random, const seat* mine,
+                                                 select_result* r, waiter** w) noexcept {
   random_order order(f.n, random);
   std::size_t otherwise = f.n;
   bool has_clock = false;
@@ -201,7 +202,7 @@ enum class look { found, nothing, in_the_way };
       has_clock |= op.kind == select_kind::after;
       continue;
     }
-    if (!op.channel->lock.try_acquire()) [[unlikely]] {
+    if (!op.channel->lock.try_acquire(mine)) [[unlikely]] {
       unlock_all(f);
       f.live = 0;
       return look::in_the_way;
@@ -225,10 +226,10 @@ enum class look { found, nothing, in_the_way };
 }
 
 // Pass 1, one way or the other. True: found. The channels of the frame's list are locked.
-[[gnu::always_inline]] inline bool look_for_ready(frame& f, rand_state& random, select_result* r,
-                                                  waiter** w) noexcept {
+[[gnu::always_inline]] inline bool look_for_ready(frame& f, rand_state& random, const seat* mine,
+                                                  select_result* r, waiter** w) noexcept {
   if (f.n <= kFew) {
-    const look l = lock_and_look(f, random, r, w);
+    const look l = lock_and_look(f, random, mine, r, w);
     if (l != look::in_the_way) return l == look::found;
   }
   return lock_then_look(f, random, r, w);
@@ -287,7 +288,7 @@ select_result sleep_as_guest(frame& f, rt::guest_note& sleeper) noexcept {
   waiter* other = nullptr;
   rand_state random{static_cast<std::uint64_t>(os::now_ns())};
   rt::guest_enter();
-  const bool ready = look_for_ready(f, random, &r, &other);
+  const bool ready = look_for_ready(f, random, nullptr, &r, &other);
   if (!ready) enqueue_locked(f, nullptr, &sleeper);
   unlock_all(f);
   if (ready && other != nullptr) rt::wake(nullptr, other, told(other, true));
@@ -308,7 +309,7 @@ select_result select_core(const select_op* ops, std::size_t n, select_scratch* r
   M* m = rt::enter();
   select_result r{};
   waiter* other = nullptr;
-  if (look_for_ready(f, m->random, &r, &other)) {
+  if (look_for_ready(f, m->random, rt::seat_if_any(m), &r, &other)) {
     unlock_all(f);
     if (other != nullptr) rt::wake(m, other, told(other, true));
     rt::leave(m);

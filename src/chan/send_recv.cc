@@ -145,7 +145,7 @@ template <class Direction, patience Waits>
 // The lock was our P's own until just now.
 template <class Direction, patience Waits>
 [[gnu::noinline]] std::uintptr_t operate_standing(M* m, chan_core& c, void* slot) noexcept {
-  c.lock.stand_up(rt::seat_of(m));
+  own::stand_up(rt::seat_of(m));
   return operate_locked<Direction, Waits>(m, c, slot, take(m, c));
 }
 

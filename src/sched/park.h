@@ -49,14 +49,37 @@ inline std::uintptr_t park_freeing(atomic<std::uint32_t>* by, wait_reason why) n
   }
 }
 
-// Where this M sits in locks that are its P's own; inside the runtime.
+// A moment inside, from user context, for who goes without where that takes more than a moment: on a
+// plain thread, in what runs inside already, while the P is away. True: leave(m) is to follow.
+inline bool may_enter_briefly(const M* m) noexcept {
+  return likely(m != nullptr) && likely(m->hot.in_rt.load(relaxed) == 0);
+}
+inline bool enter_briefly(M* m) noexcept {  // false: leave(m) is to follow, too
+  return likely(m->hot.enter() != nullptr);
+}
+// On a plain thread, or whose P has been taken. (It may be given back at any time.)
+inline bool seems_without_p() noexcept {
+  const M* const m = arch::this_m();
+  return m == nullptr || m->hot.p.load(relaxed) == nullptr;
+}
+
+// Where this M sits in what is its P's own; inside the runtime, with a P.
 inline seat& seat_of(const M* m) noexcept { return *m->p->seat; }
+inline seat* seat_if_any(const M* m) noexcept {
+  return m != nullptr && m->p != nullptr ? m->p->seat : nullptr;
+}
+inline seat* seat_inside() noexcept {  // null as well: not inside
+  const M* const m = arch::this_m();
+  return m != nullptr && m->hot.in_rt.load(relaxed) != 0 ? seat_if_any(m) : nullptr;
+}
 
 // On a goroutine; user context on both sides.
 inline void yield_now() noexcept { vole_door_yield(); }
+inline bool is_asked(const M* m) noexcept {  // to attend(), in user context
+  return m != nullptr && m->hot.attention.load(relaxed) != 0;
+}
 inline void checkpoint() noexcept {
-  const M* const m = arch::this_m();
-  if (m != nullptr && m->hot.attention.load(relaxed) != 0) [[unlikely]] attend();
+  if (is_asked(arch::this_m())) [[unlikely]] attend();
 }
 // A checkpoint that the compiler put there: passed over in signal handlers and in what runs inside
 // the runtime. errno goes with the goroutine.

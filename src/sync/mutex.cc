@@ -14,6 +14,8 @@
 //        it clears the bit when it wins or queues again; meanwhile unlock() wakes
 //        nobody. woken and starving are never set together.
 //        held and starving do not change under one who holds both mutex and lock.
+//        owned, the word is changed in sync/mutex_own.cc only: take and unlock_alone find
+//        it neither free nor theirs, and the lock takes it back.
 // Note   no spinning, by decision: on two cores a short spin (4 x 30 pauses) saves up to a
 //        fifth of the time while both are ours, and costs a core when they are not.
 // Note   with somebody waiting, unlock() is a checkpoint: a goroutine that locks and unlocks
@@ -31,7 +33,7 @@ namespace detail {
 namespace {
 
 constexpr std::uint64_t kHeld = mutex_flag::held, kWoken = mutex_flag::woken,
-                        kStarving = mutex_flag::starving;
+                        kStarving = mutex_flag::starving, kOwned = mutex_flag::owned;
 constexpr std::int64_t kPatience = 1000 * 1000;     // ns
 constexpr std::uintptr_t kCompete = 0, kOwner = 1;  // what a woken waiter is told
 
@@ -57,7 +59,7 @@ void held_a_moment_ago(const mutex_attempt& mine) noexcept {
 bool take(waitable& s, const mutex_attempt& mine, std::uint64_t otherwise) noexcept {
   std::uint64_t seen = s.word.load(relaxed);
   for (;;) {
-    const bool free = (seen & (kHeld | kStarving)) == 0;
+    const bool free = (seen & (kHeld | kStarving | kOwned)) == 0;
     if (!free && otherwise == 0) return false;
     const std::uint64_t rest = mine.queued ? seen & ~kWoken : seen;
     if (s.word.compare_exchange_strong(seen, rest | (free ? kHeld : otherwise), acquire, relaxed))

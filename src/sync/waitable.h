@@ -2,7 +2,8 @@
 //
 // Who    any goroutine, any plain thread.
 // Where  the list is touched inside the runtime only, with wait_flag::locked held.
-// Law    `locked` guards the list and whatever the object says it guards. `waiting` is
+// Law    while a mutex is `owned` its word is one processor's alone (sync/mutex_own.cc).
+//        `locked` guards the list and whatever the object says it guards. `waiting` is
 //        set exactly while the list is not empty (with the lock free). Other bits may
 //        change under the lock's holder; so every change is a compare-exchange.
 // Note   unlock() changes the word and frees the lock in one step: the last touch of
@@ -46,12 +47,17 @@ inline atomic<std::uint32_t>* flags_of(waitable& s) noexcept {
   return reinterpret_cast<atomic<std::uint32_t>*>(&s.word);
 }
 
+// A mutex's: takes it back from the processor whose own it is. Inside the runtime.
+void disown_inside(waitable& s) noexcept;
+
 inline void lock(waitable& s) noexcept {
   constexpr int kSpins = 40;
   lock_order::taking(lock_rank::object);
   for (int spins = 0;; ++spins) {
     std::uint64_t seen = s.word.load(relaxed);
-    if ((seen & kLocked) == 0) {
+    if ((seen & wait_flag::owned) != 0) [[unlikely]] {
+      disown_inside(s);
+    } else if ((seen & kLocked) == 0) {
       if (s.word.compare_exchange_strong(seen, seen | kLocked, acquire, relaxed)) return;
     } else if (spins < kSpins) {
       cpu_relax();

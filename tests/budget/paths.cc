@@ -170,6 +170,16 @@ void mutex_alone(int n) {
   }
 }
 
+// Too seldom the same one to become anybody's own.
+void mutex_shared(int n) {
+  constexpr int kMutexes = 64;
+  std::array<vole::mutex, kMutexes> all;
+  for (int i = 0; i < n; ++i) {
+    all[static_cast<std::size_t>(i) % kMutexes].lock();
+    all[static_cast<std::size_t>(i) % kMutexes].unlock();
+  }
+}
+
 // Nobody finds it locked: a slice holds many turns.
 void mutex_64(int n) {
   vole::mutex m;
@@ -240,8 +250,9 @@ constexpr path kPaths[] = {
     {"chan_try_recv_empty", chan_try_recv_empty, kMany},
     {"select_4_ready", select_4_ready, 2000},
     {"select_parks", select_parks, 2000},
-    {"mutex_alone", mutex_alone, 2000},
-    {"mutex_64", mutex_64, 64 * 100},
+    {"mutex_alone", mutex_alone, 2 * kMany},
+    {"mutex_64", mutex_64, 2 * kMany},
+    {"mutex_shared", mutex_shared, 2000},
     {"mutex_waits", mutex_waits, 2000},
     {"wait_group_done", wait_group_done, 2000},
     {"timer_restart", timer_restart, 2000},

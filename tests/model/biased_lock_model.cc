@@ -107,6 +107,37 @@ struct counting {
   void finish() { model::require(count.get() == wanted, "lost an addition"); }
 };
 
+// One seat, two locks: who waits for the owner to leave the first may find it in the second.
+struct two_locks {
+  alignas(64) shipped_lock a;
+  alignas(64) shipped_lock b;
+  seat first;
+  model::var<int> in_a, in_b;
+
+  two_locks() {
+    give(a, first);
+    give(b, first);
+    model::name(model::atomic_in(first), "seat");
+    model::spawn("owner", [this] {
+      sit(a, in_a);
+      sit(b, in_b);
+    });
+    model::spawn("other a", [this] { enter(a, in_a); });
+    model::spawn("other b", [this] { enter(b, in_b); });
+  }
+  void sit(shipped_lock& l, model::var<int>& n) {
+    atomic<std::uint32_t>* const by = l.take(first);
+    n = n.get() + 1;
+    shipped_lock::free(by);
+  }
+  void enter(shipped_lock& l, model::var<int>& n) {
+    l.acquire();
+    n = n.get() + 1;
+    l.release();
+  }
+  void finish() { model::require(in_a.get() == 2 && in_b.get() == 2, "lost an addition"); }
+};
+
 // Whoever comes second destroys the lock as soon as it has freed it.
 struct destroying {
   std::optional<shipped_lock> l{std::in_place};
@@ -152,6 +183,11 @@ TEST(BiasedLock, ItsNextOwnerIsExcludedToo) {
                         plan{.owner_rounds = 2, .by_word = 0, .rivals = 1}, weak{});
   model::holds<shipped>("... and one by the word", {.random = 40'000},
                         plan{.owner_rounds = 2, .by_word = 1, .rivals = 1}, weak{});
+}
+
+TEST(BiasedLock, AnOwnerOfTwoLeavesTheOneForTheOther) {
+  model::holds<two_locks>("biased lock: two of them", {.preemptions = 2});
+  model::holds<two_locks>("biased lock: two of them, at random", {.random = 40'000});
 }
 
 TEST(BiasedLock, FreeTouchesNothingAfterTheStore) {

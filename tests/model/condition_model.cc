@@ -14,6 +14,7 @@
 
 #include "sync/condition_variable.cc"
 #include "sync/mutex.cc"
+#include "sync/mutex_own.cc"
 #include "sync/waitable.cc"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ void vole::os::yield_thread() noexcept { base::cpu_relax(); }
 namespace vole::detail {
 namespace {
 
-static_assert(sizeof(mutex) == sizeof(waitable) && sizeof(condition_variable) == sizeof(waitable));
+static_assert(sizeof(mutex) == sizeof(mutex_waitable) && sizeof(condition_variable) == sizeof(waitable));
 
 template <class Public>
 waitable& inside_of(Public& object) noexcept {
@@ -126,7 +127,8 @@ struct waiting {
       model::require(woken[ticket] == 1 || ticket >= promised.get(), "a wake-up is lost");
       model::require(ticket == 0 || woken[ticket] <= woken[ticket - 1], "woken out of turn");
     }
-    model::require(inside_of(*m).word.load(relaxed) == 0, "the mutex is not as new");
+    model::require((inside_of(*m).word.load(relaxed) & wait_flag::all & ~kOwned) == 0,
+                   "the mutex is not as new");
   }
 };
 

@@ -11,6 +11,7 @@
 #include "public_atomics.h"
 
 #include "sync/mutex.cc"
+#include "sync/mutex_own.cc"
 #include "sync/waitable.cc"
 
 #include <optional>
@@ -43,7 +44,7 @@ namespace {
 struct shipped_mutex : mutex {
   const waitable& state() const noexcept { return *reinterpret_cast<const waitable*>(this); }
 };
-static_assert(sizeof(mutex) == sizeof(waitable));
+static_assert(sizeof(mutex) == sizeof(mutex_waitable));
 
 struct plan {
   int threads = 2, goroutines = 0;
@@ -136,7 +137,8 @@ struct counting {
   }
   void finish() {
     model::require(count.get() == entered, "lost an addition");
-    model::require(m->state().word.load(relaxed) == 0, "all is done, and it is not as new");
+    const std::uint64_t left = m->state().word.load(relaxed) & wait_flag::all & ~kOwned;
+    model::require(left == 0, "all is done, and it is not as new");
     model::each_store(word, require_lawful);
   }
 };

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include <vole/detail/mutex_sampling.h>
+
 namespace vole::rt {
 struct waiter;
 }
@@ -21,6 +23,7 @@ inline constexpr std::uint64_t locked = 1;    // somebody is at the list
 inline constexpr std::uint64_t sleepers = 2;  // threads may sleep until `locked` is clear
 inline constexpr std::uint64_t waiting = 4;   // the list is not empty
 inline constexpr std::uint64_t first_own = 8;
+inline constexpr std::uint64_t owned = std::uint64_t{1} << 31;  // a mutex's
 inline constexpr std::uint64_t all = 0xffffffffu;
 inline constexpr int count_shift = 32;
 inline constexpr std::uint64_t one = std::uint64_t{1} << count_shift;
@@ -49,18 +52,29 @@ void wait_group_add_slow(waitable& s, std::uint64_t old, std::int32_t n) noexcep
 void wait_group_wait_slow(waitable& s) noexcept;
 [[noreturn]] void wait_group_destroyed() noexcept;
 
-// ── mutex ──
+// ── mutex ── count: how often it was locked, modulo 2^32.
 namespace mutex_flag {
 inline constexpr std::uint64_t held = wait_flag::first_own;
 inline constexpr std::uint64_t woken = held << 1;     // a woken waiter is about to compete
 inline constexpr std::uint64_t starving = held << 2;  // hand over; newcomers queue
+inline constexpr std::uint64_t owned = wait_flag::owned;  // one processor locks it without asking
 
 // Held, and to be unlocked without a look at the list.
 inline constexpr bool wakes_nobody(std::uint64_t word) noexcept {
-  return (word & (held | starving)) == held &&
+  return (word & (held | starving | owned)) == held &&
          (word & (wait_flag::waiting | woken)) != wait_flag::waiting;
 }
 }  // namespace mutex_flag
+
+struct mutex_waitable : waitable {
+  // Whose it is, and who is on the way to owning it: base::ownership (src/base/seat.h).
+  struct {
+    std::atomic<std::uintptr_t> owner{0};
+    std::uint32_t count = 0;
+    std::uint8_t doublings = 0;
+  } whose;
+  std::atomic<std::uint32_t> desk{0};  // a lock: it is being given or taken back
+};
 
 // What one call of lock() remembers between its attempts.
 struct mutex_attempt {
@@ -74,6 +88,18 @@ struct mutex_attempt {
 std::uintptr_t mutex_lock_slow(waitable& s, mutex_attempt& mine) noexcept;
 void mutex_unlock_slow(waitable& s) noexcept;
 void mutex_others_wait() noexcept;  // unlocked, and somebody is about to compete
+// The word says `owned`. lock: false: by somebody else, or it is held; once that flag is gone, or
+// the mutex is not free, there is the usual way.
+bool mutex_lock_owned(mutex_waitable& s) noexcept;
+void mutex_unlock_owned(mutex_waitable& s) noexcept;
+void mutex_disown(mutex_waitable& s) noexcept;  // takes the flag away
+// Now and then who has locked it is asked who it is. Not at every so-and-so-many times: two that
+// take turns would hide each other.
+inline constexpr bool mutex_is_sampled(std::uint64_t word) noexcept {
+  const std::uint64_t n = word >> wait_flag::count_shift;
+  return ((n ^ n / mutex_sampling) % mutex_sampling) == 0;
+}
+void mutex_sample(mutex_waitable& s) noexcept;
 
 // ── shared_mutex ── count: the readers inside. `waiters` are the writers.
 namespace shared_flag {

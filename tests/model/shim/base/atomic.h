@@ -122,6 +122,6 @@ inline void compiler_barrier() noexcept {}
 inline void cpu_relax() noexcept { model::detail::do_relax(); }
 
 inline constexpr int kLockSpins = 2;  // more would only be more of the same
-inline constexpr std::uint32_t kBiasAfter = 1, kBiasAfterMost = 2;
+inline constexpr std::uint32_t kBiasAfter = 1, kBiasDoublings = 1;
 
 }  // namespace vole::base

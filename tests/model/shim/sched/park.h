@@ -106,6 +106,7 @@ inline bool guest_enter() noexcept { return true; }
 inline void guest_leave() noexcept {}
 inline void guest_enter_anywhere() noexcept {}
 inline void checkpoint() noexcept {}
+inline bool is_asked(const M*) noexcept { return false; }
 inline void yield_now() noexcept {}
 
 namespace lifecycle {
@@ -119,6 +120,9 @@ inline M* enter() noexcept { return arch::this_m(); }
 inline M* reenter() noexcept { return arch::this_m(); }
 inline bool try_enter(M*) noexcept { return true; }
 inline void leave(M*) noexcept {}
+inline bool may_enter_briefly(M* m) noexcept { return m != nullptr; }
+inline bool enter_briefly(M*) noexcept { return true; }
+inline bool seems_without_p() noexcept { return arch::this_m() == nullptr; }
 inline bool try_leave(M*) noexcept { return true; }
 inline void attend() noexcept {}
 inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept) noexcept {
@@ -151,6 +155,8 @@ inline std::uintptr_t park_freeing(base::atomic<std::uint32_t>* by, wait_reason 
   return park(free, by, why);
 }
 inline base::seat& seat_of(M* m) noexcept { return m->seat; }
+inline base::seat* seat_if_any(M* m) noexcept { return m != nullptr ? &m->seat : nullptr; }
+inline base::seat* seat_inside() noexcept { return seat_if_any(arch::this_m()); }
 
 inline void wake(M*, waiter* w, std::uintptr_t value = 0) noexcept {
   if (w->g == nullptr) {

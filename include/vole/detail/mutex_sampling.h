@@ -1,0 +1,14 @@
+// How often a mutex looks who locks it. Not for users.
+#pragma once
+
+#include <cstdint>
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+inline constexpr std::uint32_t mutex_sampling = 256;  // once in so many times
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

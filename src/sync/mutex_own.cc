@@ -1,0 +1,164 @@
+// A mutex that one P locks again and again is that P's own (base/seat.h).
+//
+// While the word says `owned`, only the owner changes it, sitting, by plain loads and stores: held
+// or not, all else stays as it is. Everybody else, and the owner where it takes more than that,
+// takes it back first, and then there is the usual way. So the slow paths (sync/mutex.cc) meet no
+// word that may change without a read-modify-write of its own:
+//
+//     the owner                             anybody else
+//     sits; is it still mine?               sees `owned`: disown()
+//     word = word with or without held        owner = nobody; membarrier; waits for the seat
+//     stands up                               word &= ~owned
+//
+// Who    mutex.h's inline half; lock() of sync/waitable.h.
+// Where  inside the runtime, for a moment (enter_briefly), or all along (disown_inside).
+// Law    `owned` is set by who holds the mutex, while nobody is at the list, and by compare-
+//        exchange: whoever looked before and comes after finds the word changed.
+//        `whose` changes under `desk`, but for counting (own::count), which is for who
+//        holds the mutex while it is nobody's own.
+// Note   after the last store to its word the owner touches its seat only. Nobody gets in before it
+//        stands up: who is let in may destroy the mutex.
+// Note   lock() is a checkpoint here, before it locks: not after, where who yields would keep all
+//        others waiting for it.
+// Proof  tests/model/mutex_own_model.cc, tests/stress/owned_stress_test.cc
+
+#include "base/lock.h"
+#include "base/seat.h"
+#include "sync/mutex.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+namespace flag = mutex_flag;
+
+// Held while it is given or taken back.
+class at_desk {
+ public:
+  explicit at_desk(mutex_waitable& s) noexcept : word_(s.desk) { desk::acquire_word(word_); }
+  ~at_desk() { desk::release_word(word_); }
+  at_desk(const at_desk&) = delete;
+  at_desk& operator=(const at_desk&) = delete;
+
+ private:
+  using desk = base::lock<lock_rank::own>;
+  atomic<std::uint32_t>& word_;
+};
+
+// Not ours any more, or there is somebody to be woken; or we have no P, and then it is freed without.
+[[gnu::noinline]] bool unlock_otherwise(mutex_waitable& s) noexcept {
+  if (rt::seems_without_p()) mutex_disown(s);
+  mutex_unlock_slow(s);
+  return true;
+}
+
+// The two things that an owner does, sitting. otherwise(): if that cannot be; outside.
+struct locking {
+  static bool applies(std::uint64_t word) noexcept {
+    return (word & (flag::owned | flag::held | flag::starving)) == flag::owned;
+  }
+  static std::uint64_t change(std::uint64_t word) noexcept { return word | flag::held; }
+  static bool otherwise(mutex_waitable&) noexcept { return false; }
+};
+struct unlocking {
+  static bool applies(std::uint64_t word) noexcept {
+    return (word & flag::owned) != 0 && flag::wakes_nobody(word & ~flag::owned);
+  }
+  static std::uint64_t change(std::uint64_t word) noexcept { return word & ~flag::held; }
+  static bool otherwise(mutex_waitable& s) noexcept { return unlock_otherwise(s); }
+};
+
+// The rule makes no call (docs/design/0011-no-frame.md); these are its exceptions.
+// Inside, perhaps sitting, and nothing was done.
+template <class Operation>
+[[gnu::noinline]] bool leave_otherwise(M* m, mutex_waitable& s) noexcept {
+  own::stand_up(rt::seat_of(m));
+  rt::leave(m);
+  return Operation::otherwise(s);
+}
+template <class Operation>
+[[gnu::noinline]] bool leave_without_p(M* m, mutex_waitable& s) noexcept {
+  rt::leave(m);
+  return Operation::otherwise(s);
+}
+// It is done, and somebody may wait for the seat that we have left.
+[[gnu::noinline]] bool wake_and_leave(M* m) noexcept {
+  wake_sleeper_of(&rt::seat_of(m).at);
+  rt::leave(m);
+  return true;
+}
+[[gnu::noinline]] bool attend_and_return() noexcept {
+  rt::attend();
+  return true;
+}
+
+// word = change(word), if it is our own, and applies.
+template <class Operation>
+[[gnu::always_inline]] inline bool change_own(M* m, mutex_waitable& s) noexcept {
+  if (!rt::may_enter_briefly(m)) return Operation::otherwise(s);
+  if (!rt::enter_briefly(m)) return leave_without_p<Operation>(m, s);
+  seat& mine = rt::seat_of(m);
+  if (!likely(own::is_owned_by(s.whose, mine)) || !likely(own::try_sit(s.whose, mine, &s)))
+    return leave_otherwise<Operation>(m, s);
+  // What the P did before it knows; the orders are for who reads the word alone: TSan.
+  const std::uint64_t seen = s.word.load(acquire);
+  if (!likely(Operation::applies(seen))) return leave_otherwise<Operation>(m, s);
+  s.word.store(Operation::change(seen), release);
+  if (!likely(own::stand_up_quietly(&mine.at))) return wake_and_leave(m);
+  if (!likely(rt::try_leave(m))) return attend_and_return();
+  return true;
+}
+
+// Held by us, and nobody is at the list or waits for it to be handed over.
+void give(mutex_waitable& s, const seat& mine) noexcept {
+  constexpr std::uint64_t kBusy = kLocked | kSleepers | flag::starving | flag::owned;
+  const at_desk hold(s);
+  own::give(s.whose, mine);
+  std::uint64_t seen = s.word.load(relaxed);
+  while ((seen & kBusy) == 0)
+    if (s.word.compare_exchange_strong(seen, seen | flag::owned, acq_rel, relaxed)) return;
+  s.whose.owner.store(0, relaxed);
+}
+
+[[gnu::noinline]] bool lock_after_attending(mutex_waitable& s) noexcept {
+  rt::attend();
+  return change_own<locking>(arch::this_m(), s);
+}
+
+}  // namespace
+
+bool mutex_lock_owned(mutex_waitable& s) noexcept {
+  M* const m = arch::this_m();
+  if (rt::is_asked(m)) [[unlikely]] return lock_after_attending(s);
+  return change_own<locking>(m, s);
+}
+
+void mutex_unlock_owned(mutex_waitable& s) noexcept { change_own<unlocking>(arch::this_m(), s); }
+
+void mutex_sample(mutex_waitable& s) noexcept {
+  M* const m = arch::this_m();
+  if (!rt::may_enter_briefly(m)) return;
+  if (rt::enter_briefly(m)) {
+    const seat& mine = rt::seat_of(m);
+    if (!own::count(s.whose, mine, mutex_sampling)) give(s, mine);
+  }
+  rt::leave(m);
+}
+
+void disown_inside(waitable& object) noexcept {
+  auto& s = static_cast<mutex_waitable&>(object);
+  const at_desk hold(s);
+  if (own::is_owned(s.whose.owner.load(relaxed))) own::take_back(s.whose, &s, rt::seat_inside());
+  s.word.fetch_and(~flag::owned, acq_rel);
+}
+
+void mutex_disown(mutex_waitable& s) noexcept {
+  rt::guest_enter_anywhere();
+  disown_inside(s);
+  rt::guest_leave();
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole
