@@ -75,6 +75,17 @@ class biased_lock {
     if (!word_.try_acquire()) [[unlikely]] return taking::held;
     return likely(own::count(whose_, mine, 1)) ? taking::in : taking::unsettled;
   }
+  // For who sits everywhere already. in: *by_word says whether release() frees it, or unseat().
+  [[gnu::always_inline]] taking try_take_sitting(const seat& mine, bool* by_word) noexcept {
+    *by_word = !is_owned_by(mine);
+    if (!*by_word) {
+      lock_order::took(Rank);
+      return taking::in;
+    }
+    const taking t = try_take_word(mine);
+    return likely(t != taking::unsettled) ? t : settle_sitting(mine);
+  }
+  static void unseat() noexcept { lock_order::releasing(Rank); }  // and stand_up() is to follow
   atomic<std::uint32_t>* word() noexcept { return word_.word(); }
   // And after taking::unsettled; ours from when the word is free.
   [[gnu::noinline]] void settle(const seat& mine) noexcept {
@@ -92,6 +103,15 @@ class biased_lock {
   }
 
  private:
+  // One that is somebody else's is left alone: its owner may sit, and wait for us.
+  [[gnu::noinline]] taking settle_sitting(const seat& mine) noexcept {
+    if (!own::is_owned(whose_.owner.load(relaxed))) {
+      own::give(whose_, mine);
+      return taking::in;
+    }
+    word_.release();
+    return taking::held;
+  }
   void forget(const seat* mine) noexcept {
     const std::uintptr_t owner = whose_.owner.load(relaxed);
     if (owner == 0) return;

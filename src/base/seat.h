@@ -15,8 +15,9 @@
 //
 // Who    is_owned_by, try_sit, stand_up: who has the P of the seat, inside the runtime. The rest:
 //        who says which lock guards the Ownership.
-// Law    a seat is used by one thread at a time, for one thing at a time. Who sits takes locks of
-//        higher ranks than the thing's only; who waits for a seat holds none of those.
+// Law    a seat is used by one thread at a time, for one thing at a time, or for all that its P
+//        owns (select). Who sits waits for nobody's seat, and for locks of higher ranks than the
+//        thing's only; who waits for a seat holds none of those.
 // Note   to whom it is given: who has taken it kBiasAfter times in a row. If it must be taken back
 //        sooner than kPaid, the next one needs twice as many: a membarrier costs little beside
 //        what was saved before, or beside what led to it.
@@ -35,23 +36,27 @@
 namespace vole::base {
 
 struct alignas(64) seat {
+  static constexpr std::uint32_t kEverywhere = ~std::uint32_t{0};  // in all that is its own
   atomic<std::uint32_t> at{0};  // a name; 0: none
 
-  // Returns when it is not `name`.
+  // Returns when it is neither `name` nor everywhere.
   void await_leaving(std::uint32_t name) noexcept {
     for (int i = 0; i < kLockSpins; ++i) {
-      if (at.load(acquire) != name) return;  // pairs: who leaves
+      if (!is_in(at.load(acquire), name)) return;  // pairs: who leaves
       cpu_relax();
     }
     lot::total().fetch_add(1, relaxed);
     lot::sleepers(&at).fetch_add(1, relaxed);
     must_membarrier();  // who leaves and does not see us is seen by us
-    while (at.load(acquire) == name) futex_wait(&at, name);
+    for (std::uint32_t seen; is_in(seen = at.load(acquire), name);) futex_wait(&at, seen);
     lot::sleepers(&at).fetch_sub(1, relaxed);
     lot::total().fetch_sub(1, relaxed);
     futex_wake(&at, INT_MAX);  // who leaves wakes one; another thing may have the same name
   }
 
+  static bool is_in(std::uint32_t at, std::uint32_t name) noexcept {
+    return at == name || at == kEverywhere;
+  }
   static void must_membarrier() noexcept {
     for (int tries = 0; !membarrier(); ++tries)  // for want of memory, on some kernels
       if (tries == kTries) fatal("lock: the kernel refuses a membarrier that it has granted before");
@@ -94,6 +99,12 @@ template <class Ownership>
   mine.at.store(name_of(thing), std::memory_order_release);  // pairs: await_leaving
   compiler_barrier();                                        // pairs: the membarrier of take_back
   return likely(is_owned_by(o, mine));
+}
+
+// In everything that is our own: what is_owned_by says from here on holds until stand_up().
+inline void sit_everywhere(seat& mine) noexcept {
+  mine.at.store(seat::kEverywhere, std::memory_order_release);  // pairs: await_leaving
+  compiler_barrier();                                           // pairs: take_back
 }
 
 // In two halves: out already; false: wake_sleeper_of(&mine.at) is still to be called.

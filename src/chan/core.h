@@ -201,10 +201,12 @@ inline bool drain_ring_locked(chan_core& c) noexcept {
   return c.count.exchange(0, relaxed) != 0;
 }
 
-// Off the queue, unless it was served; either way the channel is locked once.
-inline void leave_queue(chan_core& c, chan_waiters& q, waiter* w) noexcept {
-  holding hold(c.lock);
+// Off the queue, unless it was served; either way the channel is locked once. `mine`: of who has a P.
+inline void leave_queue(chan_core& c, chan_waiters& q, waiter* w, seat* mine = nullptr) noexcept {
+  atomic<std::uint32_t>* by = c.lock.word();
+  mine != nullptr ? static_cast<void>(by = c.lock.take(*mine)) : c.lock.acquire();
   if (w->object != nullptr) rt::wait_queue::remove(q, w);
+  c.lock.free(by);
 }
 
 // waiter::unlink for both queues.

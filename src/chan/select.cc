@@ -2,9 +2,10 @@
 //
 // Pass 1: the first case, in a random order, that can be served. Each channel is locked when its
 // turn comes, and stays locked: who finds one that is ready at once has locked one. Who finds none
-// has locked them all, which is what pass 2 needs. No lock is waited for on this way (but for one
-// that sits in it and waits for nobody: base/seat.h). If one is held (or a channel occurs twice),
-// all are let go and locked again in the order of their addresses.
+// has locked them all, which is what pass 2 needs. No lock is waited for on this way: a goroutine
+// sits in all that is its P's own (base/seat.h), tries the others, and leaves those of other Ps
+// alone. If one is held (or a channel occurs twice), all are let go and locked again in the order
+// of their addresses.
 // Pass 2: a waiter on every channel, then park; the commit unlocks. Pass 3: off the queues again.
 //
 // Law    one winner: whoever serves a waiter changes frame.winner from 0 first.
@@ -42,6 +43,8 @@ struct frame {
   std::size_t first_due;  // the case whose time comes first; n: none
   chan_core* few[kFew];  // those channels, if n is not more: who waits for nobody then touches
                          // none of its room
+  seat* mine = nullptr;  // where we sit: those whose bit is not set are our own. Null: by_word, all
+  std::uint32_t by_word = 0;
   atomic<std::uint32_t> winner{0};
   rt::timer clock;
 
@@ -110,7 +113,22 @@ void lock_all(const frame& f) noexcept {
   });
 }
 
-void unlock_all(const frame& f) noexcept {
+// Those of lock_and_look; the frame is read before each release only, and not before stand_up().
+[[gnu::always_inline]] inline void stand_up_from(const frame& f) noexcept {
+  seat& mine = *f.mine;
+  const std::uint32_t by_word = f.by_word;
+  const std::size_t live = f.live;
+  chan_core* next = live != 0 ? f.few[0] : nullptr;
+  for (std::size_t k = 0; k < live; ++k) {
+    chan_core* const c = next;
+    if (k + 1 < live) next = f.few[k + 1];
+    (by_word >> k & 1) != 0 ? c->lock.release() : c->lock.unseat();
+  }
+  own::stand_up(mine);
+}
+
+[[gnu::always_inline]] inline void unlock_all(const frame& f) noexcept {
+  if (f.mine != nullptr) return stand_up_from(f);
   each_channel(f, [](chan_core* c) { c->lock.release(); });
 }
 
@@ -135,13 +153,13 @@ void expire(rt::timer* clock, M* m) noexcept {
 // first, since the last unlock may be the end of the frame; without channels the clock is.
 bool unlock_after_switch(rt::G*, void* arg) noexcept {
   auto& f = *static_cast<frame*>(arg);
-  const bool has_channels = f.live != 0;
+  const bool is_locked = f.live != 0 || f.mine != nullptr;
   if (f.first_due != f.n) {
     f.clock.fire = &expire;
     f.clock.arg = &f;
     rt::add_timer(arch::this_m(), &f.clock, f.ops[f.first_due].when);
   }
-  if (has_channels) unlock_all(f);
+  if (is_locked) unlock_all(f);
   return true;
 }
 
@@ -187,10 +205,22 @@ bool take_ready_locked(frame& f, select_result* r, waiter** w) noexcept {
 
 enum class look { found, nothing, in_the_way };
 
+// Locks c, and lists it. Without a seat: by its word.
+[[gnu::always_inline]] inline bool try_lock_one(frame& f, chan_core* c) noexcept {
+  bool by_word = true;
+  if (f.mine == nullptr ? !c->lock.try_acquire()
+                        : c->lock.try_take_sitting(*f.mine, &by_word) != taking::in) [[unlikely]]
+    return false;
+  f.by_word |= (by_word ? 1u : 0u) << f.live;
+  f.few[f.live++] = c;
+  return true;
+}
+
 // Pass 1, locking as it goes. found, nothing: what it came to is locked, and listed as such;
 // in_the_way: nothing is.
-[[gnu::always_inline]] inline look lock_and_look(frame& f, rand_state& random, const seat* mine,
-                                                 select_result* r, waiter** w) noexcept {
+[[gnu::always_inline]] inline look lock_and_look(frame& f, rand_state& random, select_result* r,
+                                                 waiter** w) noexcept {
+  if (f.mine != nullptr) own::sit_everywhere(*f.mine);
   random_order order(f.n, random);
   std::size_t otherwise = f.n;
   bool has_clock = false;
@@ -202,12 +232,12 @@ enum class look { found, nothing, in_the_way };
       has_clock |= op.kind == select_kind::after;
       continue;
     }
-    if (!op.channel->lock.try_acquire(mine)) [[unlikely]] {
+    if (!try_lock_one(f, op.channel)) [[unlikely]] {
       unlock_all(f);
       f.live = 0;
+      f.mine = nullptr;
       return look::in_the_way;
     }
-    f.few[f.live++] = op.channel;
     if (!seems_ready_locked(op)) continue;
     const step s = serve_locked(op, w);
     if (s == step::wait) continue;
@@ -226,10 +256,11 @@ enum class look { found, nothing, in_the_way };
 }
 
 // Pass 1, one way or the other. True: found. The channels of the frame's list are locked.
-[[gnu::always_inline]] inline bool look_for_ready(frame& f, rand_state& random, const seat* mine,
+[[gnu::always_inline]] inline bool look_for_ready(frame& f, rand_state& random, seat* mine,
                                                   select_result* r, waiter** w) noexcept {
   if (f.n <= kFew) {
-    const look l = lock_and_look(f, random, mine, r, w);
+    f.mine = mine;
+    const look l = lock_and_look(f, random, r, w);
     if (l != look::in_the_way) return l == look::found;
   }
   return lock_then_look(f, random, r, w);
@@ -249,18 +280,18 @@ void enqueue_locked(frame& f, rt::G* g, rt::guest_note* thread) noexcept {
 }
 
 // Pass 3. Every loser's channel is locked once, whether its waiter is still queued or not.
-void dequeue(const frame& f, std::size_t winner) noexcept {
+void dequeue(const frame& f, std::size_t winner, seat* mine) noexcept {
   for (std::size_t i = 0; i < f.n; ++i) {
     const select_op& op = f.ops[i];
     if (i == winner || op.channel == nullptr) continue;
     chan_core& c = *op.channel;
-    leave_queue(c, op.kind == select_kind::send ? c.senders : c.receivers, f.waiter_of(i));
+    leave_queue(c, op.kind == select_kind::send ? c.senders : c.receivers, f.waiter_of(i), mine);
   }
 }
 
 // The runtime ends: waiter::unlink of the goroutine as a whole.
 void unlink_select(void* f, waiter* self) noexcept {
-  dequeue(*static_cast<frame*>(f), static_cast<frame*>(f)->n);
+  dequeue(*static_cast<frame*>(f), static_cast<frame*>(f)->n, nullptr);
   self->object = nullptr;
 }
 
@@ -296,7 +327,7 @@ select_result sleep_as_guest(frame& f, rt::guest_note& sleeper) noexcept {
   if (ready) return r;
   r = sleep_as_guest(f, sleeper);
   rt::guest_enter();
-  dequeue(f, r.index);
+  dequeue(f, r.index, nullptr);
   rt::guest_leave();
   return r;
 }
@@ -309,7 +340,7 @@ select_result select_core(const select_op* ops, std::size_t n, select_scratch* r
   M* m = rt::enter();
   select_result r{};
   waiter* other = nullptr;
-  if (look_for_ready(f, m->random, rt::seat_if_any(m), &r, &other)) {
+  if (look_for_ready(f, m->random, &rt::seat_of(m), &r, &other)) {
     unlock_all(f);
     if (other != nullptr) rt::wake(m, other, told(other, true));
     rt::leave(m);
@@ -321,7 +352,7 @@ select_result select_core(const select_op* ops, std::size_t n, select_scratch* r
   m = rt::enter();
   m->curg->wait.object = nullptr;
   if (f.first_due != f.n && r.index != f.first_due) rt::stop_timer(&f.clock);
-  dequeue(f, r.index);
+  dequeue(f, r.index, &rt::seat_of(m));
   rt::leave(m);
   return r;
 }

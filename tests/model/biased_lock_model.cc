@@ -138,6 +138,56 @@ struct two_locks {
   void finish() { model::require(in_a.get() == 2 && in_b.get() == 2, "lost an addition"); }
 };
 
+// The owner of both is in both at once, and tries a third, as a select does; or, if one has become
+// another's, lets all go. A rival does the same with its own.
+struct everywhere {
+  alignas(64) shipped_lock a;
+  alignas(64) shipped_lock b;
+  seat first, second;
+  model::var<int> in_a, in_b;
+  int entered = 0;  // read in finish()
+
+  explicit everywhere(bool rival) {
+    give(a, first);
+    give(b, rival ? second : first);
+    model::name(model::atomic_in(first), "seat");
+    model::spawn("owner", [this] { select(first); });
+    if (rival) {
+      model::spawn("rival", [this] { select(second); });
+    } else {
+      model::spawn("other", [this] {
+        b.acquire();
+        in_b = in_b.get() + 1;
+        b.release();
+        ++entered;
+      });
+    }
+  }
+  void select(seat& mine) {
+    own::sit_everywhere(mine);
+    bool a_by_word = false, b_by_word = false;
+    const bool has_a = a.try_take_sitting(mine, &a_by_word) == taking::in;
+    const bool has_b = has_a && b.try_take_sitting(mine, &b_by_word) == taking::in;
+    if (has_b) {
+      in_a = in_a.get() + 1;
+      in_b = in_b.get() + 1;
+      ++entered;
+    }
+    if (has_a && a_by_word) a.release();
+    if (has_b && b_by_word) b.release();
+    own::stand_up(mine);
+    if (has_b) return;
+    a.acquire(&mine);  // in the order of their addresses
+    b.acquire_next_of_kind(&mine);
+    in_a = in_a.get() + 1;
+    in_b = in_b.get() + 1;
+    ++entered;
+    a.release();
+    b.release();
+  }
+  void finish() { model::require(in_b.get() == entered && entered == 2, "lost an addition"); }
+};
+
 // Whoever comes second destroys the lock as soon as it has freed it.
 struct destroying {
   std::optional<shipped_lock> l{std::in_place};
@@ -188,6 +238,12 @@ TEST(BiasedLock, ItsNextOwnerIsExcludedToo) {
 TEST(BiasedLock, AnOwnerOfTwoLeavesTheOneForTheOther) {
   model::holds<two_locks>("biased lock: two of them", {.preemptions = 2});
   model::holds<two_locks>("biased lock: two of them, at random", {.random = 40'000});
+}
+
+TEST(BiasedLock, AnOwnerIsInAllThatIsItsOwn) {
+  model::holds<everywhere>("biased lock: everywhere, and one by the word", {.preemptions = 3}, false);
+  model::holds<everywhere>("biased lock: everywhere, two of them", {.preemptions = 2}, true);
+  model::holds<everywhere>("biased lock: everywhere, two, at random", {.random = 40'000}, true);
 }
 
 TEST(BiasedLock, FreeTouchesNothingAfterTheStore) {
