@@ -13,9 +13,6 @@
 namespace vole::rt {
 namespace {
 
-// Cache lines of a stack: the frame it goes on with, and below it what runs on arrival.
-constexpr std::ptrdiff_t kForeseen = 2, kForeseenBelow = 2;
-
 // A ring of so many goes breadth first, a longer one depth first; but for every 16th tick, which is
 // the oldest's, as is the next one whenever depth has had its time.
 constexpr std::uint32_t kBreadth = 32;
@@ -24,15 +21,6 @@ constexpr std::int64_t kDepthMost = 1000 * 1000;  // ns, on the coarse clock
 
 void fire_own_timers(M& m) noexcept {
   if (first_timer(m.p->id) != kNoTimer) fire_due_timers(m, m.p->id, os::now_ns());
-}
-
-// It has waited for long and runs soon: has its stack fetched, where it will go on. Perhaps it runs
-// by now, elsewhere. (Always inline: gcc drops calls of functions that do nothing but prefetch.)
-[[gnu::always_inline]] inline void foresee(const G& g) noexcept {
-  const auto* const frame = static_cast<const std::byte*>(g.sp.load(relaxed));
-  if (frame == nullptr) return;
-  for (std::ptrdiff_t line = -kForeseenBelow; line < kForeseen; ++line)
-    __builtin_prefetch(frame + line * 64, 1);
 }
 
 G* find_once(M& m) noexcept {

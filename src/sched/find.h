@@ -3,6 +3,8 @@
 // Who    g0 only, holding a P (find may come back with another one).
 #pragma once
 
+#include <cstddef>
+
 #include "gmp/g.h"
 #include "gmp/m.h"
 #include "gmp/p.h"
@@ -18,6 +20,17 @@ G* find_g0(M& m) noexcept;
 G* find_fair_tick(P& p) noexcept;             // [9]
 G* find_global(P& p) noexcept;                // a share [8]; the rest goes to the ring
 G* find_stolen(M& m) noexcept;                // [13]-[16]
+
+// It has waited for long and runs soon: has its stack fetched, the frame it goes on with, and below
+// it what runs on arrival. Perhaps it runs by now, elsewhere. (Always inline: gcc drops calls of
+// functions that do nothing but prefetch.)
+[[gnu::always_inline]] inline void foresee(const G& g) noexcept {
+  constexpr std::ptrdiff_t kLines = 2, kLinesBelow = 2;
+  const auto* const frame = static_cast<const std::byte*>(g.sp.load(relaxed));
+  if (frame == nullptr) return;
+  for (std::ptrdiff_t line = -kLinesBelow; line < kLines; ++line)
+    __builtin_prefetch(frame + line * 64, 1);
+}
 
 inline void bump_tick(P& p) noexcept {
   p.schedtick.store(p.schedtick.load(relaxed) + 1, relaxed);

@@ -4,7 +4,6 @@
 #include "sched/enter.h"
 #include "sched/park.h"
 #include "sched/state.h"
-#include "sched/wake.h"
 
 namespace vole::rt {
 namespace {
@@ -22,24 +21,9 @@ void expire(timer* clock, M* m) noexcept {
   wake(m, w, kTimedOut);
 }
 
-// A sleep: nothing but the clock.
-struct nap {
-  timer clock;
-  std::int64_t when;
-};
-
-void rise(timer* clock, M* m) noexcept {
-  auto* const g = static_cast<G*>(clock->arg);
-  set_status(*g, g_status::waiting, g_status::runnable);
-  put_in_turn_owner(*m->p, g);
-}
-
-// The clock starts when the context is saved.
-bool start_nap(G* g, void* arg) noexcept {
-  auto& n = *static_cast<nap*>(arg);
-  n.clock.fire = &rise;
-  n.clock.arg = g;
-  add_timer(this_m(), &n.clock, n.when);
+// A sleep: nothing but the clock, which starts when the context is saved.
+bool start_nap(G* g, void* when) noexcept {
+  add_sleeper(*this_m(), g, static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(when)));
   return true;
 }
 
@@ -53,9 +37,8 @@ void sleep_until_ns(std::int64_t when, wait_reason why) noexcept {
     nobody.sleep_for(when - now);
     return;
   }
-  nap n{{}, when};
   enter();
-  park(&start_nap, &n, why);
+  park(&start_nap, reinterpret_cast<void*>(static_cast<std::intptr_t>(when)), why);
 }
 
 void arm(timeout& t, waiter* w, std::int64_t when) noexcept {

@@ -6,9 +6,11 @@
 #include "os/os.h"
 #include "poll/poll.h"
 #include "sched/env.h"
+#include "sched/find.h"
 #include "sched/state.h"
 #include "sched/strict.h"
 #include "sched/sysmon.h"
+#include "sched/wake.h"
 
 namespace vole::rt {
 
@@ -39,13 +41,33 @@ void added(M* m, shelf::added a, std::int64_t when) noexcept {
   if (a == shelf::added::in_front) see_to_it(m, when);
 }
 
+// Where they are added. A bit that is set without need costs a look; it is cleared by nobody but who
+// finds it so.
+shelf& shelf_of(std::uint32_t p) noexcept {
+  if (!sched.timer_mask.test(p)) sched.timer_mask.set(p);
+  return shelves[p];
+}
+
+// The heap has had the first line of each record fetched. Their stacks are, and what the goroutine
+// captured, while the next ones are seen to.
+void rise(P& p, const risen& up) noexcept {
+  for (std::size_t i = 0; i < up.n; ++i) {
+    G* const g = up.g[i];
+    foresee(*g);
+    __builtin_prefetch(&g->callable, 1);
+    set_status(*g, g_status::waiting, g_status::runnable);
+    put_in_turn_owner(p, g);
+  }
+}
+
 }  // namespace
 
 void add_timer(M* m, timer* t, std::int64_t when) noexcept {
-  const std::uint32_t p = m != nullptr ? m->p->id : 0;
-  // A bit that is set without need costs a look; it is cleared by nobody but who finds it so.
-  if (!sched.timer_mask.test(p)) sched.timer_mask.set(p);
-  added(m, shelves[p].add(t, when), when);
+  added(m, shelf_of(m != nullptr ? m->p->id : 0).add(t, when), when);
+}
+
+void add_sleeper(M& m, G* g, std::int64_t when) noexcept {
+  added(&m, shelf_of(m.p->id).add_sleeper(g, when), when);
 }
 
 void add_timer_again(M* m, timer* t, std::int64_t when) noexcept {
@@ -72,10 +94,17 @@ bool fire_due_timers(M& m, std::uint32_t p, std::int64_t now) noexcept {
   shelf& s = shelves[p];
   if (s.first() > now || !s.begin_firing()) return false;
   std::size_t n = 0;
-  while (timer* const t = s.take_due(now)) {
-    ++n;
-    t->fire(t, &m);
-    s.fired();
+  for (risen up;;) {
+    timer* const t = s.take_due(now, up);
+    rise(*m.p, up);
+    n += up.n;
+    if (t != nullptr) {
+      ++n;
+      t->fire(t, &m);
+      s.fired();
+    } else if (up.n == 0) {
+      break;
+    }
   }
   s.end_firing();
   fired.fetch_add(n, relaxed);

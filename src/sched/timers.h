@@ -33,6 +33,10 @@ inline constexpr std::int64_t kGather = 50 * 1000;  // ns
 // memory.
 void add_timer(M* m, timer* t, std::int64_t when) noexcept;
 
+// Likewise for a goroutine that is to be made runnable then, and can be woken by nothing else. Its
+// context is saved, its status is waiting. m has a P.
+void add_sleeper(M& m, G* g, std::int64_t when) noexcept;
+
 // Once more, from its own fire function, by the M that fires it.
 void add_timer_again(M* m, timer* t, std::int64_t when) noexcept;
 
@@ -51,7 +55,7 @@ void fire_all_due_timers(M& m, std::int64_t now) noexcept;  // every P's
 std::uint64_t timers_fired() noexcept;                      // ever; a hint
 
 void adopt_timers(std::uint32_t dead, std::uint32_t heir) noexcept;  // [33]: the world is stopped
-std::size_t pending_timers() noexcept;  // at least; one that is being fired included
+std::size_t pending_timers() noexcept;  // at least; those that are being fired included
 std::uint32_t timer_generation() noexcept;  // another one in each runtime; for who is inside
 void forget_timers() noexcept;  // the runtime ends: nobody is inside, sysmon has stopped
 

@@ -1,13 +1,14 @@
-// Timers in the order in which they are due: a 4-ary heap that knows where each of
-// its timers stands.
+// Timers, and goroutines that sleep, in the order in which they are due: a 4-ary heap that knows
+// where each of its timers stands.
 //
 // Who    whoever holds the lock that guards the heap (timer/shelf.h).
 // Law    slot[i].when >= slot[(i - 1) / 4].when. A timer has a ticket for as long as it stands
 //        here: timers[ticket] is the timer, where[ticket] its slot, and the slot names the
-//        ticket, or none (a dead slot).
-// Law    sifting touches no timer: `when` is copied into the slot, and where it stands is
-//        written beside the heap. Timers lie on the stacks of those who sleep, each on a page
-//        that nobody has touched for long.
+//        ticket, or none (a dead slot). A sleeper needs neither record nor ticket: nobody stops
+//        it, and its slot names the goroutine.
+// Law    sifting touches no timer and no goroutine: `when` is copied into the slot, and where a
+//        timer stands is written beside the heap. Timers lie on the stacks of those who wait, each
+//        on a page that nobody has touched for long.
 // Note   stopping is lazy and yet final: the slot dies, in O(1), and the timer, which may lie
 //        on the stack of a goroutine that waits no longer, is free at once. Dead slots are
 //        dropped when they come to the top, or all of them when a stop makes them more than a
@@ -27,6 +28,7 @@ namespace vole::rt {
 
 using namespace base;
 
+struct G;
 struct M;
 class shelf;
 
@@ -44,6 +46,14 @@ struct timer {
   void (*forgotten)(timer* t) noexcept = nullptr;
 };
 
+// Sleepers that are due, off the heap: theirs who took them, to make runnable.
+struct risen {
+  static constexpr std::size_t kMost = 32;
+
+  G* g[kMost];
+  std::size_t n = 0;
+};
+
 class timer_heap {
  public:
   constexpr timer_heap() noexcept = default;
@@ -51,7 +61,7 @@ class timer_heap {
   timer_heap& operator=(const timer_heap&) = delete;
 
   bool empty() const noexcept { return size_ == 0; }
-  std::size_t size() const noexcept { return size_ - dead_; }  // timers that are not stopped
+  std::size_t size() const noexcept { return size_ - dead_; }  // those that are not stopped
   std::int64_t first_when() const noexcept { return slots_[0].when; }
 
   // False: the kernel refused memory.
@@ -61,36 +71,53 @@ class timer_heap {
     free_ = where_[ticket];
     timers_[ticket] = t;
     t->place = ticket;
-    place(size_, {t->when, ticket});
-    sift_up(size_++);
+    sift_up(size_++, {t->when, ticket_word(ticket)});
+    return true;
+  }
+  bool push_sleeper(G* g, std::int64_t when) noexcept {
+    if (size_ == capacity_ && !grow()) return false;
+    sift_up(size_++, {when, sleeper_word(g)});
     return true;
   }
 
   void remove(timer* t) noexcept {
-    slots_[where_[t->place]].ticket = kNone;
-    forget(t);
+    slots_[where_[t->place]].what = kDead;
+    forget(t, static_cast<std::uint32_t>(t->place));
     ++dead_;
     if (dead_ > size_ / 4) sweep();
     drop_dead_top();
   }
 
-  // The first one, if it is due; nullptr: none is.
-  timer* pop_due(std::int64_t now) noexcept {
-    if (size_ == 0 || slots_[0].when > now) return nullptr;
-    timer* const t = timers_[slots_[0].ticket];
-    drop_top();
-    drop_dead_top();
-    forget(t);
-    foresee(now);
-    return t;
+  // Whoever is due, in turn: sleepers, until there is no room for more, or a timer, which ends it.
+  // nullptr: no timer came up.
+  timer* pop_due(std::int64_t now, risen& up) noexcept {
+    up.n = 0;
+    while (size_ != 0 && slots_[0].when <= now && up.n < risen::kMost) {
+      const slot top = slots_[0];
+      drop_top();
+      drop_dead_top();
+      foresee(now);
+      if (!is_sleeper(top)) {
+        timer* const t = timers_[ticket_of(top)];
+        forget(t, ticket_of(top));
+        return t;
+      }
+      up.g[up.n++] = sleeper_of(top);
+    }
+    return nullptr;
   }
 
-  // Forgets every timer, having shown it to `each`, and gives the memory back.
-  template <class F>
-  void clear(F each) noexcept {
+  // Forgets everything, having shown each timer to `each` and each sleeper to `each_sleeper`, with
+  // its time, and gives the memory back.
+  template <class F, class S>
+  void clear(F each, S each_sleeper) noexcept {
     for (std::size_t i = 0; i < size_; ++i) {
-      if (slots_[i].ticket == kNone) continue;
-      timer* const t = timers_[slots_[i].ticket];
+      if (slots_[i].what == kDead) continue;
+      if (is_sleeper(slots_[i])) {
+        each_sleeper(sleeper_of(slots_[i]), slots_[i].when);
+        continue;
+      }
+      timer* const t = timers_[ticket_of(slots_[i])];
       t->place = timer::kNowhere;
       each(t);
     }
@@ -103,24 +130,25 @@ class timer_heap {
   }
 
   void clear() noexcept {
-    clear([](timer*) {});
+    clear([](timer*) {}, [](G*, std::int64_t) {});
   }
 
   bool is_valid() const noexcept {
-    std::size_t dead = 0;
+    std::size_t dead = 0, tickets = 0;
     for (std::size_t i = 0; i < size_; ++i) {
-      if (const std::uint32_t ticket = slots_[i].ticket; ticket == kNone) {
-        ++dead;
-      } else if (where_[ticket] != i || timers_[ticket]->place != ticket ||
-                 timers_[ticket]->when != slots_[i].when) {
-        return false;
-      }
       if (i > 0 && slots_[(i - 1) / kWays].when > slots_[i].when) return false;
+      dead += slots_[i].what == kDead ? 1 : 0;
+      if (!has_ticket(slots_[i])) continue;
+      const std::uint32_t ticket = ticket_of(slots_[i]);
+      ++tickets;
+      if (where_[ticket] != i || timers_[ticket]->place != ticket ||
+          timers_[ticket]->when != slots_[i].when)
+        return false;
     }
     std::size_t spare = 0;
     for (std::uint32_t ticket = free_; ticket != kNone; ticket = where_[ticket]) ++spare;
-    return dead == dead_ && spare == capacity_ - size() &&
-           (size_ == 0 || slots_[0].ticket != kNone);
+    return dead == dead_ && spare == capacity_ - tickets &&
+           (size_ == 0 || slots_[0].what != kDead);
   }
 
  private:
@@ -131,8 +159,23 @@ class timer_heap {
 
   struct slot {
     std::int64_t when;
-    std::uint32_t ticket;
+    std::uintptr_t what;  // a G and 1, twice a ticket, or kDead
   };
+  static constexpr std::uintptr_t kDead = ~std::uintptr_t{1};
+  static std::uintptr_t ticket_word(std::uint32_t ticket) noexcept {
+    return std::uintptr_t{ticket} * 2;
+  }
+  static std::uintptr_t sleeper_word(G* g) noexcept {
+    return reinterpret_cast<std::uintptr_t>(g) | 1;
+  }
+  static bool is_sleeper(const slot& s) noexcept { return (s.what & 1) != 0; }
+  static bool has_ticket(const slot& s) noexcept { return !is_sleeper(s) && s.what != kDead; }
+  static G* sleeper_of(const slot& s) noexcept {
+    return reinterpret_cast<G*>(s.what & ~std::uintptr_t{1});
+  }
+  static std::uint32_t ticket_of(const slot& s) noexcept {
+    return static_cast<std::uint32_t>(s.what / 2);
+  }
   // Before slot 0, so that slot 1 and its siblings begin a cache line.
   static constexpr std::size_t kMargin = 64 - sizeof(slot);
 
@@ -143,26 +186,27 @@ class timer_heap {
 
   void place(std::size_t i, slot s) noexcept {
     slots_[i] = s;
-    if (s.ticket != kNone) where_[s.ticket] = static_cast<std::uint32_t>(i);
+    if (has_ticket(s)) where_[ticket_of(s)] = static_cast<std::uint32_t>(i);
   }
 
   // Has those fetched that are likely to be popped next.
   [[gnu::always_inline]] void foresee(std::int64_t now) const noexcept {
-    for (std::size_t i = 0; i <= kWays && i < size_; ++i)
-      if (slots_[i].when <= now && slots_[i].ticket != kNone)
-        __builtin_prefetch(timers_[slots_[i].ticket], 1);
+    for (std::size_t i = 0; i <= kWays && i < size_; ++i) {
+      if (slots_[i].when > now || slots_[i].what == kDead) continue;
+      __builtin_prefetch(is_sleeper(slots_[i]) ? static_cast<void*>(sleeper_of(slots_[i]))
+                                               : timers_[ticket_of(slots_[i])],
+                         1);
+    }
   }
 
   // It stands here no longer: its ticket is free.
-  void forget(timer* t) noexcept {
-    const auto ticket = static_cast<std::uint32_t>(t->place);
+  void forget(timer* t, std::uint32_t ticket) noexcept {
     where_[ticket] = free_;
     free_ = ticket;
     t->place = timer::kNowhere;
   }
 
-  void sift_up(std::size_t i) noexcept {
-    const slot moving = slots_[i];
+  void sift_up(std::size_t i, slot moving) noexcept {
     while (i > 0 && slots_[(i - 1) / kWays].when > moving.when) {
       place(i, slots_[(i - 1) / kWays]);
       i = (i - 1) / kWays;
@@ -193,7 +237,7 @@ class timer_heap {
   }
 
   void drop_dead_top() noexcept {
-    while (size_ != 0 && slots_[0].ticket == kNone) {
+    while (size_ != 0 && slots_[0].what == kDead) {
       --dead_;
       drop_top();
     }
@@ -203,7 +247,7 @@ class timer_heap {
   void sweep() noexcept {
     std::size_t n = 0;
     for (std::size_t i = 0; i < size_; ++i)
-      if (slots_[i].ticket != kNone) place(n++, slots_[i]);
+      if (slots_[i].what != kDead) place(n++, slots_[i]);
     size_ = n;
     dead_ = 0;
     if (n < 2) return;

@@ -1,4 +1,4 @@
-// The timer heap: order, removal from anywhere, dead slots, growth; against std::multimap.
+// The timer heap: order, removal from anywhere, dead slots, growth, sleepers; against std::multimap.
 
 #include "timer/heap.h"
 
@@ -13,6 +13,16 @@
 namespace vole::rt {
 namespace {
 
+timer* pop_timer(timer_heap& heap, std::int64_t now) {
+  risen up;
+  timer* const t = heap.pop_due(now, up);
+  EXPECT_EQ(up.n, 0u);
+  return t;
+}
+
+// The heap looks at no goroutine: any address will do.
+G* sleeper(std::size_t i) { return reinterpret_cast<G*>((i + 1) * 256); }
+
 TEST(TimerHeap, PopsInOrderOfWhen) {
   std::mt19937 random(7);
   std::vector<timer> timers(5000);
@@ -23,7 +33,7 @@ TEST(TimerHeap, PopsInOrderOfWhen) {
   }
   ASSERT_TRUE(heap.is_valid());
   std::int64_t last = -1;
-  while (timer* t = heap.pop_due(2000)) {
+  while (timer* t = pop_timer(heap, 2000)) {
     EXPECT_GE(t->when, last);
     EXPECT_EQ(t->place, timer::kNowhere);
     last = t->when;
@@ -39,9 +49,9 @@ TEST(TimerHeap, OnlyDueOnesArePopped) {
   timer_heap heap;
   ASSERT_TRUE(heap.push(&late) && heap.push(&early));
   EXPECT_EQ(heap.first_when(), 10);
-  EXPECT_EQ(heap.pop_due(9), nullptr);
-  EXPECT_EQ(heap.pop_due(10), &early);
-  EXPECT_EQ(heap.pop_due(19), nullptr);
+  EXPECT_EQ(pop_timer(heap, 9), nullptr);
+  EXPECT_EQ(pop_timer(heap, 10), &early);
+  EXPECT_EQ(pop_timer(heap, 19), nullptr);
   heap.remove(&late);
   EXPECT_TRUE(heap.empty());
   heap.clear();
@@ -82,7 +92,7 @@ TEST(TimerHeap, AStoppedTimerIsFreeAtOnceAndItsSlotKeepsTheRank) {
   }
   EXPECT_EQ(heap.size(), 80u);
   std::size_t popped = 0;
-  while (timer* const t = heap.pop_due(1000)) {
+  while (timer* const t = pop_timer(heap, 1000)) {
     EXPECT_NE(t->when, -1);
     ++popped;
     ASSERT_TRUE(heap.is_valid());
@@ -127,13 +137,77 @@ TEST(TimerHeap, ClearShowsTheLivingOnly) {
   timer_heap heap;
   for (timer& t : timers) ASSERT_TRUE(heap.push(&t));
   for (std::size_t i = 3; i < 7; ++i) heap.remove(&timers[i]);
-  std::size_t shown = 0;
-  heap.clear([&](timer* t) {
-    EXPECT_EQ(t->place, timer::kNowhere);
-    ++shown;
-  });
+  ASSERT_TRUE(heap.push_sleeper(sleeper(1), 77));
+  std::size_t shown = 0, asleep = 0;
+  heap.clear(
+      [&](timer* t) {
+        EXPECT_EQ(t->place, timer::kNowhere);
+        ++shown;
+      },
+      [&](G* g, std::int64_t when) {
+        EXPECT_EQ(g, sleeper(1));
+        EXPECT_EQ(when, 77);
+        ++asleep;
+      });
   EXPECT_EQ(shown, 16u);
+  EXPECT_EQ(asleep, 1u);
   EXPECT_TRUE(heap.empty());
+}
+
+TEST(TimerHeap, SleepersComeTogetherUntilATimer) {
+  timer t;
+  t.when = 3;
+  timer_heap heap;
+  for (const std::int64_t when : {5, 1, 4, 2}) {
+    ASSERT_TRUE(heap.push_sleeper(sleeper(static_cast<std::size_t>(when)), when));
+  }
+  ASSERT_TRUE(heap.push(&t));
+  ASSERT_TRUE(heap.is_valid());
+  risen up;
+  EXPECT_EQ(heap.pop_due(4, up), &t);
+  ASSERT_EQ(up.n, 2u);
+  EXPECT_EQ(up.g[0], sleeper(1));
+  EXPECT_EQ(up.g[1], sleeper(2));
+  EXPECT_EQ(heap.pop_due(4, up), nullptr);
+  ASSERT_EQ(up.n, 1u);
+  EXPECT_EQ(up.g[0], sleeper(4));
+  EXPECT_EQ(heap.pop_due(4, up), nullptr);
+  EXPECT_EQ(up.n, 0u);
+  EXPECT_EQ(heap.first_when(), 5);
+  EXPECT_EQ(heap.size(), 1u);
+  heap.clear();
+}
+
+// Of whom every third is a timer, and every second of these is stopped.
+TEST(TimerHeap, SleepersAndTimersComeInOrder) {
+  constexpr std::size_t kAll = 3000;
+  std::mt19937 random(5);
+  std::vector<timer> timers(kAll);
+  std::vector<std::int64_t> when(kAll);
+  timer_heap heap;
+  for (std::size_t i = 0; i < kAll; ++i) {
+    when[i] = timers[i].when = static_cast<std::int64_t>(random() % 1000);
+    ASSERT_TRUE(i % 3 == 0 ? heap.push(&timers[i]) : heap.push_sleeper(sleeper(i), when[i]));
+  }
+  for (std::size_t i = 0; i < kAll; i += 6) heap.remove(&timers[i]);
+  ASSERT_TRUE(heap.is_valid());
+  std::int64_t last = 0;
+  std::size_t popped = 0;
+  const auto came = [&](std::int64_t at) {
+    EXPECT_GE(at, last);
+    last = at;
+    ++popped;
+  };
+  risen up;
+  do {
+    timer* const t = heap.pop_due(1000, up);
+    for (std::size_t i = 0; i < up.n; ++i)
+      came(when[reinterpret_cast<std::uintptr_t>(up.g[i]) / 256 - 1]);
+    if (t != nullptr) came(t->when);
+    ASSERT_TRUE(heap.is_valid());
+  } while (!heap.empty());
+  EXPECT_EQ(popped, kAll - kAll / 6);
+  heap.clear();
 }
 
 // Whatever is done, the same is done to a multimap.
@@ -164,7 +238,7 @@ class against_map {
 
  private:
   void fire(std::int64_t now) {
-    timer* const t = heap_.pop_due(now);
+    timer* const t = pop_timer(heap_, now);
     if (map_.empty() || map_.begin()->first > now) {
       ASSERT_EQ(t, nullptr);
       return;

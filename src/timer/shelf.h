@@ -1,6 +1,7 @@
-// A P's timers: a heap under a lock, and what the others may know of it without one.
+// A P's timers and sleepers: a heap under a lock, and what the others may know of it without one.
 //
 // Who    add: the M that holds the P, or whoever has none (on shelf 0). stop: any thread.
+//        add_sleeper: the M that holds the P, for a goroutine whose context is saved.
 //        take_due: whoever fires: its own P, or a thief.
 // Where  in the runtime; takes lock_rank::timer.
 // Law    a timer is touched by nobody else after stop has returned, or after its fire
@@ -39,10 +40,12 @@ class alignas(64) shelf {
     holding hold(guard_);
     t->when = when;
     t->home.store(this, relaxed);
-    if (!heap_.push(t)) return added::refused;
-    if (when >= first_.load(relaxed)) return added::behind;
-    first_.store(when, seq_cst);
-    return added::in_front;
+    return heap_.push(t) ? placed_locked(when) : added::refused;
+  }
+  // A goroutine that waits for nothing but the time.
+  added add_sleeper(G* g, std::int64_t when) noexcept {
+    holding hold(guard_);
+    return heap_.push_sleeper(g, when) ? placed_locked(when) : added::refused;
   }
 
   // From t's own fire function, on the shelf that fires it: wherever else, a stop that comes now
@@ -78,21 +81,23 @@ class alignas(64) shelf {
   bool begin_firing() noexcept { return !busy_.exchange(true, std::memory_order_acquire); }
   void end_firing() noexcept { busy_.store(false, std::memory_order_release); }
 
-  // Between begin_firing and end_firing. nullptr: nothing is due. After its function: fired().
-  timer* take_due(std::int64_t now) noexcept {
+  // Between begin_firing and end_firing. Some sleepers that are due, and perhaps a timer after them;
+  // neither: nothing is. After the timer's function: fired().
+  timer* take_due(std::int64_t now, risen& up) noexcept {
     holding hold(guard_);
-    timer* const t = heap_.pop_due(now);
-    if (t == nullptr) return nullptr;
+    timer* const t = heap_.pop_due(now, up);
+    rising_ = up.n;
+    if (t == nullptr && up.n == 0) return nullptr;
     see_first_locked();
-    firing_.store(t, relaxed);
+    if (t != nullptr) firing_.store(t, relaxed);
     return t;
   }
   void fired() noexcept { firing_.store(nullptr, std::memory_order_release); }  // pairs: stop
 
-  // How many will fire, one that is firing included.
+  // How many will fire, those that are taken last included.
   std::size_t pending() noexcept {
     holding hold(guard_);
-    return heap_.size() + (firing_.load(relaxed) != nullptr ? 1 : 0);
+    return heap_.size() + rising_ + (firing_.load(relaxed) != nullptr ? 1 : 0);
   }
 
   // Takes over what stands on a dead P's shelf [33]; a stop meanwhile finds it here or there.
@@ -101,10 +106,12 @@ class alignas(64) shelf {
     bool kept = true;
     dead.guard_.acquire();
     guard_.acquire_next_of_kind();
-    dead.heap_.clear([&](timer* t) {
-      t->home.store(this, std::memory_order_release);  // pairs: stop
-      kept &= heap_.push(t);
-    });
+    dead.heap_.clear(
+        [&](timer* t) {
+          t->home.store(this, std::memory_order_release);  // pairs: stop
+          kept &= heap_.push(t);
+        },
+        [&](G* g, std::int64_t when) { kept &= heap_.push_sleeper(g, when); });
     dead.see_first_locked();
     see_first_locked();
     guard_.release();
@@ -116,11 +123,16 @@ class alignas(64) shelf {
   template <class F>
   void clear(F each) noexcept {
     holding hold(guard_);
-    heap_.clear(each);
+    heap_.clear(each, [](G*, std::int64_t) {});
     first_.store(kNoTimer, seq_cst);
   }
 
  private:
+  added placed_locked(std::int64_t when) noexcept {
+    if (when >= first_.load(relaxed)) return added::behind;
+    first_.store(when, seq_cst);
+    return added::in_front;
+  }
   void see_first_locked() noexcept {
     const std::int64_t when = heap_.empty() ? kNoTimer : heap_.first_when();
     if (when != first_.load(relaxed)) first_.store(when, seq_cst);
@@ -129,6 +141,7 @@ class alignas(64) shelf {
   lock<lock_rank::timer> guard_;
   atomic<std::int64_t> first_{kNoTimer};     // written under guard_
   timer_heap heap_;                          // under guard_
+  std::size_t rising_ = 0;                   // under guard_: sleepers taken last
   alignas(64) atomic<timer*> firing_{nullptr};
   atomic<bool> busy_{false};
 };

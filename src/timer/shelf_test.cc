@@ -21,16 +21,25 @@ void rest() noexcept { std::this_thread::yield(); }
 std::size_t fire_all(shelf& s, std::int64_t now) {
   if (s.first() > now || !s.begin_firing()) return 0;
   std::size_t n = 0;
-  while (timer* const t = s.take_due(now)) {
-    ++n;
-    t->fire(t, nullptr);
-    s.fired();
+  for (risen up;;) {
+    timer* const t = s.take_due(now, up);
+    n += up.n;
+    if (t != nullptr) {
+      ++n;
+      t->fire(t, nullptr);
+      s.fired();
+    } else if (up.n == 0) {
+      break;
+    }
   }
   s.end_firing();
   return n;
 }
 
 void nothing(timer*, M*) noexcept {}
+
+// A shelf looks at no goroutine: any address will do.
+G* sleeper(std::size_t i) { return reinterpret_cast<G*>((i + 1) * 256); }
 
 TEST(Shelf, FirstFollowsWhatIsAddedStoppedAndFired) {
   shelf s;
@@ -61,6 +70,29 @@ TEST(Shelf, NeverIsPendingAndNotWaitedFor) {
   EXPECT_EQ(s.pending(), 1u);
   EXPECT_TRUE(shelf::stop(&never, &rest));
   EXPECT_EQ(s.pending(), 0u);
+  s.clear([](timer*) {});
+}
+
+TEST(Shelf, SleepersArePendingUntilTheNextAreTaken) {
+  constexpr std::size_t kAll = risen::kMost + 3;
+  shelf s;
+  for (std::size_t i = 0; i < kAll; ++i) {
+    const auto when = static_cast<std::int64_t>(kAll - i);
+    EXPECT_EQ(s.add_sleeper(sleeper(i), when), shelf::added::in_front);
+  }
+  EXPECT_EQ(s.first(), 1);
+  ASSERT_TRUE(s.begin_firing());
+  risen up;
+  EXPECT_EQ(s.take_due(1000, up), nullptr);
+  EXPECT_EQ(up.n, risen::kMost);
+  EXPECT_EQ(s.pending(), kAll) << "taken, but perhaps not yet runnable";
+  EXPECT_EQ(s.take_due(1000, up), nullptr);
+  EXPECT_EQ(up.n, kAll - risen::kMost);
+  EXPECT_EQ(s.first(), kNoTimer);
+  EXPECT_EQ(s.take_due(1000, up), nullptr);
+  EXPECT_EQ(up.n, 0u);
+  EXPECT_EQ(s.pending(), 0u);
+  s.end_firing();
   s.clear([](timer*) {});
 }
 
@@ -97,13 +129,14 @@ TEST(Shelf, AnHeirTakesOver) {  // [33]
     timers[i].fire = &nothing;
     (i % 2 == 0 ? dead : heir).add(&timers[i], static_cast<std::int64_t>(1000 - i));
   }
+  dead.add_sleeper(sleeper(0), 1500);
   ASSERT_TRUE(shelf::stop(&timers[100], &rest));
   ASSERT_TRUE(heir.adopt(dead));
   EXPECT_EQ(dead.first(), kNoTimer);
   EXPECT_EQ(dead.pending(), 0u);
   EXPECT_EQ(heir.first(), 501);
   EXPECT_TRUE(shelf::stop(&timers[200], &rest)) << "found on its new shelf";
-  EXPECT_EQ(fire_all(heir, 2000), 498u);
+  EXPECT_EQ(fire_all(heir, 2000), 499u);
   heir.clear([](timer*) {});
   dead.clear([](timer*) {});
 }
