@@ -21,11 +21,15 @@ G* find_fair_tick(P& p) noexcept;             // [9]
 G* find_global(P& p) noexcept;                // a share [8]; the rest goes to the ring
 G* find_stolen(M& m) noexcept;                // [13]-[16]
 
-// It has waited for long and runs soon: has its stack fetched, the frame it goes on with, and below
-// it what runs on arrival. Perhaps it runs by now, elsewhere. (Always inline: gcc drops calls of
-// functions that do nothing but prefetch.)
+// It has waited for long and runs soon: has fetched what it will touch. Its record but for the first
+// line, each of the others named by a field: it goes on with what it captured, and its end writes to
+// all of them. Of its stack the frame it goes on with, and below it what runs on arrival. Perhaps it
+// runs by now, elsewhere. (Always inline: gcc drops calls of functions that do nothing but prefetch.)
 [[gnu::always_inline]] inline void foresee(const G& g) noexcept {
   constexpr std::ptrdiff_t kLines = 2, kLinesBelow = 2;
+  __builtin_prefetch(&g.wait, 1);
+  __builtin_prefetch(&g.id, 1);
+  __builtin_prefetch(&g.callable, 1);
   const auto* const frame = static_cast<const std::byte*>(g.sp.load(relaxed));
   if (frame == nullptr) return;
   for (std::ptrdiff_t line = -kLinesBelow; line < kLines; ++line)

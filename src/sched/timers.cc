@@ -48,15 +48,13 @@ shelf& shelf_of(std::uint32_t p) noexcept {
   return shelves[p];
 }
 
-// The heap has had the first line of each record fetched. Their stacks are, and what the goroutine
-// captured, while the next ones are seen to.
+// The heap has had the first line of each record fetched. The rest is first asked for, for all of
+// them: the page walks overlap only if nothing else comes between.
 void rise(P& p, const risen& up) noexcept {
+  for (std::size_t i = 0; i < up.n; ++i) foresee(*up.g[i]);
   for (std::size_t i = 0; i < up.n; ++i) {
-    G* const g = up.g[i];
-    foresee(*g);
-    __builtin_prefetch(&g->callable, 1);
-    set_status(*g, g_status::waiting, g_status::runnable);
-    put_in_turn_owner(p, g);
+    set_status(*up.g[i], g_status::waiting, g_status::runnable);
+    put_in_turn_owner(p, up.g[i]);
   }
 }
 
