@@ -41,9 +41,10 @@ bool chan_close_inside(chan_core& c, M* m) noexcept {
   c.closed = true;
   chan_waiters all = drain_locked(c);
   c.lock.release();
+  rt::waking crowd(m);
   while (waiter* const w = rt::wait_queue::pop_front(all)) {
     rt::foresee(all.first);
-    rt::wake(m, w, told(w, false));
+    crowd.add(w, told(w, false));
   }
   return true;
 }

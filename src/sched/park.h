@@ -18,6 +18,7 @@
 //        returned through after the switch.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "arch/context.h"
@@ -132,5 +133,31 @@ inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept)
 // Makes a parked goroutine runnable, or wakes a plain thread. The waiter is off its queue, and
 // no lock is held. `m` is the caller's M, or null for a guest.
 void wake(M* m, waiter* w, std::uintptr_t value = 0) noexcept;
+
+// Likewise of many, in batches: what they wait with is not in the cache, and a batch waits for the
+// lines of all of them together, where wake() would for each in turn.
+class waking {
+ public:
+  explicit waking(M* m) noexcept : m_(m) {}
+  waking(const waking&) = delete;
+  waking& operator=(const waking&) = delete;
+  ~waking() { flush(); }
+
+  void add(waiter* w, std::uintptr_t value) noexcept {
+    if (w->g == nullptr) return wake(m_, w, value);
+    w->g->wake_value = value;
+    some_[n_++] = w->g;
+    if (n_ == kMost) flush();
+  }
+
+ private:
+  static constexpr std::size_t kMost = 32;
+
+  void flush() noexcept;
+
+  M* const m_;
+  runnable* some_[kMost];
+  std::size_t n_ = 0;
+};
 
 }  // namespace vole::rt

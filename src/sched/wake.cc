@@ -37,6 +37,13 @@ enum class age { newborn, woken };
   if (p.crowded && m.curg != nullptr) m.hot.attention.store(1, relaxed);
 }
 
+void push_all_global(std::span<runnable* const> some) noexcept {
+  sched.lock.acquire();
+  sched.global.append_locked(some.first(some.size() - 1), some.back());  // S1
+  sched.lock.release();
+  submit();
+}
+
 }  // namespace
 
 void spill_owner(P& p, runnable* g) noexcept {
@@ -63,6 +70,20 @@ void ready(M* m, G* g) noexcept {
   p.owed.store(g, relaxed);
   if (displaced == nullptr) return;
   put_behind(*m, displaced, age::woken);
+  submit_local();
+}
+
+// As one ready() after the other would leave them: the last is owed.
+void ready_all(M* m, std::span<runnable* const> some) noexcept {
+  for (runnable* const r : some) set_status(*as_g(r), g_status::waiting, g_status::runnable);
+  if (m == nullptr) return push_all_global(some);
+  P& p = *m->p;
+  p.crowded = false;  // as in put_behind
+  if (runnable* const displaced = p.owed.load(relaxed)) put_back_owner(p, displaced);
+  for (runnable* const r : some.first(some.size() - 1)) put_back_owner(p, r);
+  p.owed.store(some.back(), relaxed);
+  fence_seq_cst();  // S2
+  if (p.crowded && m->curg != nullptr) m->hot.attention.store(1, relaxed);
   submit_local();
 }
 
@@ -96,6 +117,15 @@ void wake(M* m, waiter* w, std::uintptr_t value) noexcept {
   }
   w->g->wake_value = value;
   ready(m, w->g);
+}
+
+void waking::flush() noexcept {
+  if (n_ == 1) {
+    ready(m_, as_g(some_[0]));
+  } else if (n_ != 0) {
+    ready_all(m_, {some_, n_});
+  }
+  n_ = 0;
 }
 
 }  // namespace vole::rt

@@ -207,6 +207,28 @@ TEST_P(Chan, CloseWakesVeryMany) {
   }
 }
 
+// Who has no P closes: they go to the global queue, many at once.
+TEST_P(Chan, CloseByAPlainThreadWakesMany) {
+  static constexpr int kMany = 1000;
+  run([] {
+    const chan<int> c;
+    std::atomic<int> told{0};
+    vole::wait_group done;
+    for (int i = 0; i < kMany; ++i)
+      done.go([&] {
+        if (!c.recv()) ++told;
+      });
+    std::thread plain([&] {
+      if (!c.recv()) ++told;
+    });
+    wait_until_parked(kMany, "chan receive");
+    std::thread([&] { c.close(); }).join();
+    done.wait();
+    plain.join();
+    EXPECT_EQ(told, kMany + 1);
+  });
+}
+
 TEST_P(Chan, CloseThrowsInEverySender) {
   run([] {
     const chan<int> c(1);

@@ -170,6 +170,16 @@ inline void wake(M*, waiter* w, std::uintptr_t value = 0) noexcept {
   g.asleep.unlock();
 }
 
+// Shipped, it wakes in batches; one by one is one of the orders in which those come.
+class waking {
+ public:
+  explicit waking(M* m) noexcept : m_(m) {}
+  void add(waiter* w, std::uintptr_t value) noexcept { wake(m_, w, value); }
+
+ private:
+  M* const m_;
+};
+
 inline bool try_wake_next(M* m, waiter* w, std::uintptr_t value) noexcept {
   if (w->g == nullptr) return false;
   wake(m, w, value);
