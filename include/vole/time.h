@@ -17,7 +17,7 @@ inline time_point now() noexcept { return std::chrono::steady_clock::now(); }
 // Parks the goroutine, or blocks the plain thread. Returns at once if the time is past.
 inline void sleep_until(time_point t) noexcept { detail::sleep_until_ns(detail::to_ns(t)); }
 inline void sleep_for(duration d) noexcept {
-  if (d > duration::zero()) detail::sleep_until_ns(detail::deadline_after(d));
+  if (d > duration::zero()) detail::sleep_for_ns(d.count());
 }
 
 namespace detail {

@@ -32,11 +32,16 @@ bool start_nap(G* g, void* when) noexcept {
 void sleep_until_ns(std::int64_t when, wait_reason why) noexcept {
   const std::int64_t now = os::now_ns();
   if (when <= now) return;
-  if (!on_goroutine()) {
-    note nobody;
-    nobody.sleep_for(when - now);
-    return;
-  }
+  if (!on_goroutine()) return sleep_thread(when - now);
+  sleep_goroutine_until(when, why);
+}
+
+void sleep_thread(std::int64_t ns) noexcept {
+  note nobody;
+  nobody.sleep_for(ns);
+}
+
+void sleep_goroutine_until(std::int64_t when, wait_reason why) noexcept {
   enter();
   park(&start_nap, reinterpret_cast<void*>(static_cast<std::intptr_t>(when)), why);
 }

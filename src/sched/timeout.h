@@ -37,5 +37,8 @@ std::uintptr_t guest_sleep_until(waiter& w, void* object, atomic<std::uint32_t>&
 
 // Sleeps until then, any thread. User context on both sides.
 void sleep_until_ns(std::int64_t when, wait_reason why) noexcept;
+// Its two halves, for who knows that he is to sleep: a plain thread; a goroutine.
+void sleep_thread(std::int64_t ns) noexcept;
+void sleep_goroutine_until(std::int64_t when, wait_reason why) noexcept;
 
 }  // namespace vole::rt

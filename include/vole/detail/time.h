@@ -16,6 +16,7 @@ namespace detail {
 inline constexpr std::int64_t kNeverNs = std::numeric_limits<std::int64_t>::max();
 
 void sleep_until_ns(std::int64_t when) noexcept;
+void sleep_for_ns(std::int64_t ns) noexcept;  // more than none
 
 // time_point::max() is never.
 inline std::int64_t to_ns(time_point t) noexcept {
@@ -26,10 +27,12 @@ inline time_point from_ns(std::int64_t ns) noexcept {
   if (ns == kNeverNs) return time_point::max();
   return time_point(std::chrono::duration_cast<time_point::duration>(duration(ns)));
 }
-// Now + d, without overflow: too far away is never.
+// now + ns, without overflow: too far away is never.
+constexpr std::int64_t later(std::int64_t now, std::int64_t ns) noexcept {
+  return ns >= kNeverNs - now ? kNeverNs : now + ns;
+}
 inline std::int64_t deadline_after(duration d) noexcept {
-  const std::int64_t now = to_ns(std::chrono::steady_clock::now());
-  return d.count() >= kNeverNs - now ? kNeverNs : now + d.count();
+  return later(to_ns(std::chrono::steady_clock::now()), d.count());
 }
 
 }  // namespace detail
