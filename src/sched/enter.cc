@@ -34,7 +34,7 @@ bool restored(M& m) noexcept {
 bool may_yield_here(const M& m, const G& g) noexcept {
   const auto* const here = static_cast<const std::byte*>(__builtin_frame_address(0));
   return m.hot.in_rt.load(relaxed) == 0 && here >= g.stack.lo && here < g.stack.lo + g.stack.bytes &&
-         !lifecycle::is_guest();
+         m.undisturbed.load(relaxed) == 0 && !lifecycle::is_guest();
 }
 
 }  // namespace

@@ -29,6 +29,7 @@
 #include "gmp/waiter.h"
 #include "sched/enter.h"
 #include "sched/lifecycle.h"
+#include "sched/strict.h"
 
 namespace vole::rt {
 
@@ -58,10 +59,10 @@ inline bool may_enter_briefly(const M* m) noexcept {
 inline bool enter_briefly(M* m) noexcept {  // false: leave(m) is to follow, too
   return likely(m->hot.enter() != nullptr);
 }
-// On a plain thread, or whose P has been taken. (It may be given back at any time.)
+// Who cannot: a P that is away may be back at any time.
 inline bool seems_without_p() noexcept {
   const M* const m = arch::this_m();
-  return m == nullptr || m->hot.p.load(relaxed) == nullptr;
+  return !may_enter_briefly(m) || m->hot.p.load(relaxed) == nullptr;
 }
 
 // Where this M sits in what is its P's own; inside the runtime, with a P.

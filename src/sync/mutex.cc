@@ -101,14 +101,18 @@ std::int64_t waiting_since(const waiter* w) noexcept {
   return ours ? kOwner : guest.sleep();
 }
 
+void require_held(std::uint64_t word) noexcept {
+  if ((word & kHeld) == 0)
+    fatal(
+        "mutex: unlock of an unlocked mutex. Each unlock() must follow a lock() or a successful "
+        "try_lock(); std::lock_guard sees to that");
+}
+
 // Unlocks, unless somebody must be woken.
 bool unlock_alone(waitable& s) noexcept {
   std::uint64_t seen = s.word.load(relaxed);
   for (;;) {
-    if ((seen & kHeld) == 0)
-      fatal(
-          "mutex: unlock of an unlocked mutex. Each unlock() must follow a lock() or a successful "
-          "try_lock(); std::lock_guard sees to that");
+    require_held(seen);
     if (!mutex_flag::wakes_nobody(seen)) return false;
     if (s.word.compare_exchange_strong(seen, seen & ~kHeld, release, relaxed)) return true;
     met_somebody();
@@ -142,6 +146,7 @@ void nothing_to_pass_on(const mutex_attempt& mine) noexcept {
 // Locked, and the mutex is ours. Gives up both.
 release_result release_locked(waitable& s) noexcept {
   const std::uint64_t seen = s.word.load(relaxed);
+  require_held(seen);
   const bool starving = (seen & kStarving) != 0;
   waiter* const w =
       starving || (seen & kWoken) == 0 ? rt::wait_queue::pop_front(s.waiters) : nullptr;

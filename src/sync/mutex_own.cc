@@ -11,11 +11,14 @@
 //     stands up                               word &= ~owned
 //
 // Who    mutex.h's inline half; lock() of sync/waitable.h.
-// Where  inside the runtime, for a moment (enter_briefly), or all along (disown_inside).
+// Where  who sits is inside the runtime, for a moment (enter_briefly). Taking it back needs no runtime:
+//        what was called while one ends, an unlock() above all, happens.
 // Law    `owned` is set by who holds the mutex, while nobody is at the list, and by compare-
 //        exchange: whoever looked before and comes after finds the word changed.
 //        `whose` changes under `desk`, but for counting (own::count), which is for who
 //        holds the mutex while it is nobody's own.
+// Note   user code that runs inside (the move of a value under a channel's lock) may lock and unlock
+//        what nobody else wants.
 // Note   after the last store to its word the owner touches its seat only. Nobody gets in before it
 //        stands up: who is let in may destroy the mutex.
 // Note   lock() is a checkpoint here, before it locks: not after, where who yields would keep all
@@ -46,9 +49,20 @@ class at_desk {
   atomic<std::uint32_t>& word_;
 };
 
-// Not ours any more, or there is somebody to be woken; or we have no P, and then it is freed without.
-[[gnu::noinline]] bool unlock_otherwise(mutex_waitable& s) noexcept {
+// Who cannot sit here, for want of a P or because it runs inside the runtime, takes it back and has
+// the usual way, which needs neither.
+void disown_if_without_p(mutex_waitable& s) noexcept {
   if (rt::seems_without_p()) mutex_disown(s);
+}
+
+[[gnu::noinline]] bool lock_otherwise(mutex_waitable& s) noexcept {
+  disown_if_without_p(s);
+  return false;
+}
+
+// Not ours any more, or there is somebody to be woken; or as above.
+[[gnu::noinline]] bool unlock_otherwise(mutex_waitable& s) noexcept {
+  disown_if_without_p(s);
   mutex_unlock_slow(s);
   return true;
 }
@@ -59,7 +73,7 @@ struct locking {
     return (word & (flag::owned | flag::held | flag::starving)) == flag::owned;
   }
   static std::uint64_t change(std::uint64_t word) noexcept { return word | flag::held; }
-  static bool otherwise(mutex_waitable&) noexcept { return false; }
+  static bool otherwise(mutex_waitable& s) noexcept { return lock_otherwise(s); }
 };
 struct unlocking {
   static bool applies(std::uint64_t word) noexcept {
@@ -130,7 +144,7 @@ void give(mutex_waitable& s, const seat& mine) noexcept {
 
 bool mutex_lock_owned(mutex_waitable& s) noexcept {
   M* const m = arch::this_m();
-  if (rt::is_asked(m)) [[unlikely]] return lock_after_attending(s);
+  if (rt::is_asked(m) && rt::may_enter_briefly(m)) [[unlikely]] return lock_after_attending(s);
   return change_own<locking>(m, s);
 }
 
@@ -138,7 +152,7 @@ void mutex_unlock_owned(mutex_waitable& s) noexcept { change_own<unlocking>(arch
 
 void mutex_sample(mutex_waitable& s) noexcept {
   M* const m = arch::this_m();
-  if (!rt::may_enter_briefly(m)) return;
+  if (!rt::may_enter_briefly(m) || rt::is_asked(m)) return;  // not the time to yield
   if (rt::enter_briefly(m)) {
     const seat& mine = rt::seat_of(m);
     if (!own::count(s.whose, mine, mutex_sampling)) give(s, mine);
@@ -154,9 +168,9 @@ void disown_inside(waitable& object) noexcept {
 }
 
 void mutex_disown(mutex_waitable& s) noexcept {
-  rt::guest_enter_anywhere();
+  rt::lifecycle::refuse_forked_child();
+  const rt::strict::undisturbed here;
   disown_inside(s);
-  rt::guest_leave();
 }
 
 }  // namespace detail

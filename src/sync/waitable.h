@@ -47,7 +47,7 @@ inline atomic<std::uint32_t>* flags_of(waitable& s) noexcept {
   return reinterpret_cast<atomic<std::uint32_t>*>(&s.word);
 }
 
-// A mutex's: takes it back from the processor whose own it is. Inside the runtime.
+// A mutex's: takes it back from the processor whose own it is. Inside the runtime, or undisturbed.
 void disown_inside(waitable& s) noexcept;
 
 inline void lock(waitable& s) noexcept {

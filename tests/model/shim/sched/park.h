@@ -111,9 +111,13 @@ inline void yield_now() noexcept {}
 
 namespace lifecycle {
 inline void watch_forks() noexcept {}
+inline void refuse_forked_child() noexcept {}
 }
 namespace strict {
 inline void leave_alone(int) noexcept {}
+struct undisturbed {
+  undisturbed() noexcept {}
+};
 }
 
 inline M* enter() noexcept { return arch::this_m(); }
