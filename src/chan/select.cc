@@ -153,13 +153,18 @@ void expire(rt::timer* clock, M* m) noexcept {
 // first, since the last unlock may be the end of the frame; without channels the clock is.
 bool unlock_after_switch(rt::G*, void* arg) noexcept {
   auto& f = *static_cast<frame*>(arg);
-  const bool is_locked = f.live != 0 || f.mine != nullptr;
+  const bool has_channels = f.live != 0;
+  seat* const mine = f.mine;
   if (f.first_due != f.n) {
     f.clock.fire = &expire;
     f.clock.arg = &f;
     rt::add_timer(arch::this_m(), &f.clock, f.ops[f.first_due].when);
   }
-  if (is_locked) unlock_all(f);
+  if (has_channels) {
+    unlock_all(f);
+  } else if (mine != nullptr) {
+    own::stand_up(*mine);
+  }
   return true;
 }
 
