@@ -56,6 +56,20 @@ void step(guarded& g, vole_test::dice& d) {
   }
 }
 
+// work(stream) on goroutines and plain threads at once, and one more goroutine, in a runtime.
+template <class Work, class Besides>
+void everywhere(const Work& work, const Besides& besides) {
+  vole::run([&] {
+    vole::wait_group all;
+    std::vector<std::thread> plain;
+    for (std::uint32_t i = 0; i < kPlainThreads; ++i) plain.emplace_back([&, i] { work(i); });
+    for (std::uint32_t i = 0; i < kGoroutines; ++i) all.go([&, i] { work(100 + i); });
+    all.go(besides);
+    all.wait();
+    for (std::thread& t : plain) t.join();
+  });
+}
+
 VOLE_STRESS(OwnedStress);
 
 TEST_P(OwnedStress, MutexesPassFromOwnerToOwner) {
@@ -71,22 +85,14 @@ TEST_P(OwnedStress, MutexesPassFromOwnerToOwner) {
       vole::yield();
     }
   };
-  vole::run([&] {
-    vole::wait_group all;
-    std::vector<std::thread> plain;
-    for (std::uint32_t i = 0; i < kPlainThreads; ++i) plain.emplace_back([&, i] { work(i); });
-    for (std::uint32_t i = 0; i < kGoroutines; ++i) all.go([&, i] { work(100 + i); });
-    all.go([] {
-      vole_test::dice d(1000);
-      const int procs = vole::max_procs();
-      for (const vole_test::time_limit limit; !limit.over();) {
-        vole::set_max_procs(1 + static_cast<int>(d.below(4)));
-        vole::sleep_for(std::chrono::milliseconds(2));
-      }
-      vole::set_max_procs(procs);
-    });
-    all.wait();
-    for (std::thread& t : plain) t.join();
+  everywhere(work, [] {
+    vole_test::dice d(1000);
+    const int procs = vole::max_procs();
+    for (const vole_test::time_limit limit; !limit.over();) {
+      vole::set_max_procs(1 + static_cast<int>(d.below(4)));
+      vole::sleep_for(std::chrono::milliseconds(2));
+    }
+    vole::set_max_procs(procs);
   });
   long sum = 0;
   for (const guarded& g : things) sum += g.sum;
@@ -161,14 +167,7 @@ TEST_P(OwnedStress, ChannelsPassFromOwnerToOwner) {
       vole::yield();
     }
   };
-  vole::run([&] {
-    vole::wait_group all;
-    std::vector<std::thread> plain;
-    for (std::uint32_t i = 0; i < kPlainThreads; ++i) plain.emplace_back([&, i] { work(i); });
-    for (std::uint32_t i = 0; i < kGoroutines; ++i) all.go([&, i] { work(100 + i); });
-    all.wait();
-    for (std::thread& t : plain) t.join();
-  });
+  everywhere(work, [] {});
   long sum = 0;
   for (const token& t : tokens) sum += t.uses;
   EXPECT_EQ(sum, done);
