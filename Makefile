@@ -7,13 +7,13 @@ VOLE_JOBS    ?= $(shell nproc)
 CTEST_ARGS   ?=
 
 # Our own sources. Vendored or generated code would not be in these folders.
-SOURCES = $(shell find src include tests bench examples \
+SOURCES = $(shell find src include tests bench examples tools/vole \
             -name '*.cc' -o -name '*.h' 2>/dev/null | sort)
 
 export VOLE_JOBS
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test bench format check-format tidy clean setup \
+.PHONY: help run test bench mutants format check-format tidy clean setup \
         $(PRESETS:%=build-%) $(PRESETS:%=test-%)
 
 help:  ## This list
@@ -31,6 +31,10 @@ test: setup-test $(TEST_PRESETS:%=build-%)  ## Everything under dev, asan and ts
 
 bench: setup-bench  ## Ours against the peers
 	python3 bench/run.py
+
+mutants: setup-test  ## Remove each rule of the scheduler in turn: does its test fail?
+	@cmake --preset dev --log-level=WARNING >/dev/null
+	python3 -B tools/mutants/run.py
 
 format:  ## Lay out the sources with clang-format
 	@tools/setup.sh lint

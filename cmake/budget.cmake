@@ -1,8 +1,7 @@
 # The instruction budget of the hot paths: tests/budget/check.py says how it is measured.
 #
-# Counted is the library as it is shipped, optimised and unchecked. A build that makes it so anyway
-# is measured itself; others make a second one, of the rooms that the paths go through. Not under
-# sanitizers and not for another processor: there the instructions are not ours.
+# Counted is the library as it is shipped (optimised.cmake). Not under sanitizers and not for
+# another processor: there the instructions are not ours.
 
 if(NOT VOLE_HOUSE_TESTS)
   return()
@@ -44,22 +43,6 @@ if(NOT VOLE_VALGRIND_INCLUDE)
   return()
 endif()
 
-if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT VOLE_CHECKED AND NOT BUILD_SHARED_LIBS)
-  set(measured vole)
-else()
-  set(measured vole_optimised)
-  set(sources ${vole_sources})
-  list(FILTER sources EXCLUDE REGEX "/src/net/|/src/api/signal\\.cc$")
-  add_library(vole_optimised STATIC EXCLUDE_FROM_ALL ${sources})
-  set_target_properties(vole_optimised PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_include_directories(vole_optimised
-    PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(vole_optimised PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
-  target_compile_definitions(vole_optimised PRIVATE NDEBUG)
-  target_compile_options(vole_optimised PRIVATE -O2 -g0)
-  vole_own_code(vole_optimised)
-endif()
-
 # Where there is no budget it can still be built by name, to record one.
 add_executable(budget_paths ${PROJECT_SOURCE_DIR}/tests/budget/paths.cc)
 set_target_properties(budget_paths PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
@@ -67,13 +50,13 @@ if(why_not)
   set_target_properties(budget_paths PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 target_include_directories(budget_paths SYSTEM PRIVATE ${VOLE_VALGRIND_INCLUDE})
-target_link_libraries(budget_paths PRIVATE ${measured})
+target_link_libraries(budget_paths PRIVATE ${vole_as_shipped})
 target_compile_definitions(budget_paths PRIVATE NDEBUG "VOLE_TOOLCHAIN=\"${vole_toolchain}\"")
 target_compile_options(budget_paths PRIVATE -O2 -g0)
 vole_own_code(budget_paths)
 
 # A tail call is one in optimised code only: the doors' returns are counted there, too.
-if(measured STREQUAL "vole_optimised" AND NOT why_not)
+if(vole_as_shipped STREQUAL "vole_optimised" AND NOT why_not)
   vole_add_gtest(regress_door_returns_optimised regress
     ${PROJECT_SOURCE_DIR}/tests/regress/door_returns_test.cc)
   target_link_libraries(regress_door_returns_optimised PRIVATE vole_optimised)

@@ -1,13 +1,38 @@
 # Every examples/*.cc is a program, and running it without arguments is a test.
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cc)
+
+# These need a library of somebody else's (libsqlite3-dev, libssl-dev) and are left out where it is
+# missing.
+function(vole_example_needs name header library)
+  find_path(VOLE_EXAMPLE_${name}_INCLUDE ${header})
+  set(found ${VOLE_EXAMPLE_${name}_INCLUDE})
+  foreach(each IN ITEMS ${library} ${ARGN})
+    find_library(VOLE_EXAMPLE_${name}_${each} ${each})
+    mark_as_advanced(VOLE_EXAMPLE_${name}_${each})
+    list(APPEND found ${VOLE_EXAMPLE_${name}_${each}})
+  endforeach()
+  mark_as_advanced(VOLE_EXAMPLE_${name}_INCLUDE)
+  set(vole_example_${name} "${found}" PARENT_SCOPE)
+endfunction()
+vole_example_needs(sqlite sqlite3.h sqlite3)
+vole_example_needs(tls openssl/ssl.h ssl crypto)
+
 foreach(source IN LISTS sources)
   get_filename_component(name ${source} NAME_WE)
+  if("${vole_example_${name}}" MATCHES "NOTFOUND")
+    continue()
+  endif()
   add_executable(example_${name} ${source})
   set_target_properties(example_${name} PROPERTIES
     OUTPUT_NAME ${name}
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
   target_link_libraries(example_${name} PRIVATE vole::vole)
+  if(DEFINED vole_example_${name})
+    list(POP_FRONT vole_example_${name} include)
+    target_include_directories(example_${name} SYSTEM PRIVATE ${include})
+    target_link_libraries(example_${name} PRIVATE ${vole_example_${name}})
+  endif()
   vole_own_code(example_${name})
   vole_add_test(example_${name} example example_${name})
 endforeach()

@@ -21,8 +21,17 @@ endfunction()
 
 vole_add_check(house_layers check_layers.py --root ${PROJECT_SOURCE_DIR})
 vole_add_check(house_locks check_locks.py --root ${PROJECT_SOURCE_DIR})
-vole_add_check(house_mechanisms check_mechanisms.py --root ${PROJECT_SOURCE_DIR})
+vole_add_check(house_links check_links.py --root ${PROJECT_SOURCE_DIR})
+vole_add_check(house_mutants mutants/run.py --check --root ${PROJECT_SOURCE_DIR})
 vole_add_check(house_checks checks_test.py)
+
+# A few of the mutants; `make mutants` has them all. They are linked beside a static debug build.
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND VOLE_CHECKED AND CMAKE_GENERATOR STREQUAL "Ninja"
+    AND NOT BUILD_SHARED_LIBS)
+  vole_add_check(mutants_sample mutants/run.py --sample --no-build --jobs 1
+    --root ${PROJECT_SOURCE_DIR} --build ${PROJECT_BINARY_DIR}
+    --scratch ${PROJECT_BINARY_DIR}/mutants)
+endif()
 
 # How a user's file is compiled against the library as it stands in this build.
 set(vole_user_compile ${CMAKE_CXX_COMPILER} -std=c++20 -Wall -Wextra
@@ -34,6 +43,8 @@ endif()
 
 vole_add_check(house_documents doc_examples.py --root ${PROJECT_SOURCE_DIR}
   --compile ${vole_user_compile} --link ${vole_user_link})
+# Some eighty programs are compiled, one after the other.
+set_tests_properties(${VOLE_TEST_PREFIX}house_documents PROPERTIES TIMEOUT 900)
 
 # Each file of tests/compile_fail is refused with the words of its first line. The control
 # shows that it is the file which is refused, not the flags.
@@ -46,8 +57,24 @@ foreach(source IN LISTS sources)
   vole_add_check(compile_fail_${name} compile_fail.py ${source} --compile ${vole_user_compile})
 endforeach()
 
+# A user who looks for mistakes compiles our headers with sanitizers.
+foreach(sanitizers IN ITEMS undefined address,undefined thread)
+  string(REPLACE "," "_" name ${sanitizers})
+  vole_add_check(compile_with_${name} compile_fail.py --accept
+    ${PROJECT_SOURCE_DIR}/tests/compile/uses.cc
+    --compile ${vole_user_compile} -fsanitize=${sanitizers})
+endforeach()
+
 # A user's project, by find_package and by pkg-config, against an installed copy.
 if(VOLE_INSTALL AND EXISTS ${PROJECT_SOURCE_DIR}/include/vole/vole.h)
   vole_add_check(house_install check_install.py
     --build ${PROJECT_BINARY_DIR} --cmake ${CMAKE_COMMAND} --compiler ${CMAKE_CXX_COMPILER})
+endif()
+
+# A header alone, with both compilers; and what the README tells a user to type.
+vole_add_check(house_headers check_headers.py --root ${PROJECT_SOURCE_DIR}
+  --compilers ${CMAKE_CXX_COMPILER} g++ clang++)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # once: the dev preset
+  vole_add_check(house_readme check_readme.py --root ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${VOLE_TEST_PREFIX}house_readme PROPERTIES TIMEOUT 900)  # builds the library
 endif()

@@ -48,3 +48,5 @@ else()
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/vole.pc.in ${PROJECT_BINARY_DIR}/vole.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/vole.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+include(${CMAKE_CURRENT_LIST_DIR}/install_gdb.cmake)

@@ -12,12 +12,15 @@ if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
 endif()
 
 set(vole_sources)
-foreach(room IN ITEMS base os os/linux arch arch/${VOLE_ARCH} stack gmp queue timer poll sched chan sync time net api)
+foreach(room IN ITEMS base os os/linux arch arch/${VOLE_ARCH} walk symbols stack gmp queue timer poll sched chan sync time net io root api)
   file(GLOB found CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/${room}/*.cc ${PROJECT_SOURCE_DIR}/src/${room}/*.S)
   list(APPEND vole_sources ${found})
 endforeach()
-list(FILTER vole_sources EXCLUDE REGEX "_test\\.cc$")
+list(FILTER vole_sources EXCLUDE REGEX "_test\\.cc$|/src/symbols/lookup_")
+
+include(${CMAKE_CURRENT_LIST_DIR}/backtrace.cmake)
+list(APPEND vole_sources ${vole_symbol_lookup})
 
 add_library(vole ${vole_sources})
 add_library(vole::vole ALIAS vole)

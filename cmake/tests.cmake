@@ -72,6 +72,11 @@ foreach(source IN LISTS sources)
   if(source MATCHES "/src/arch/([^/]+)/" AND NOT CMAKE_MATCH_1 STREQUAL VOLE_ARCH)
     continue()
   endif()
+  # addr2line is the host's; and what sanitizers add to a function has lines that the two see
+  # differently.
+  if(source MATCHES "symbols/line_table_test" AND (VOLE_SANITIZE OR CMAKE_CROSSCOMPILING))
+    continue()
+  endif()
   vole_test_name(name ${source} ${PROJECT_SOURCE_DIR}/src)
   vole_add_gtest(${name} unit ${source})
   target_link_libraries(${name} PRIVATE vole::vole)

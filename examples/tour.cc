@@ -1,26 +1,41 @@
-// The tour: what vole does today, in a few seconds. `make run` builds and starts it.
+// The tour: what vole does, live, in a few seconds. `make run` builds and starts it.
+//
+// A million goroutines; a web server that goes on answering while its handlers loop or block,
+// beside the same server on a pool of threads; what the scheduler did meanwhile.
 
 #include <vole/vole.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
-#include <stdexcept>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 namespace {
 
-#if defined(VOLE_SANITIZE_ADDRESS) || defined(VOLE_SANITIZE_THREAD)
-constexpr int kMany = 20'000, kTurns = 2'000;  // a sanitizer makes everything dear
-#else
-constexpr int kMany = 1'000'000, kTurns = 100'000;
-#endif
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
 
-double ms_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+#if defined(VOLE_SANITIZE_ADDRESS) || defined(VOLE_SANITIZE_THREAD)
+constexpr int kMany = 20'000, kParked = 2'000;  // a sanitizer makes everything dear
+#else
+constexpr int kMany = 1'000'000, kParked = 100'000;
+#endif
+constexpr int kRequests = 40;
+constexpr auto kBusy = 400ms, kEvery = 8ms;
+
+double ms_since(steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(steady_clock::now() - start).count();
 }
 
 void must(bool ok, const char* what) {
@@ -29,141 +44,205 @@ void must(bool ok, const char* what) {
   std::exit(1);
 }
 
+// Starts `n` goroutines that wait on `gate`; returns when they do.
+void park(int n, const vole::chan<>& gate, vole::wait_group& gone) {
+  vole::wait_group there;
+  there.add(n);
+  for (int i = 0; i < n; ++i)
+    gone.go([&there, gate] {
+      there.done();
+      gate.recv();
+    });
+  there.wait();
+  for (vole::runtime_stats s; s = vole::stats(), s.local_queues + s.global_queue > 0;)
+    vole::yield();
+}
+
+// ── goroutines by the million ─────────────────────────────────────────────────────────────
+
 void many() {
-  std::printf("1. Goroutines are cheap. Starting %d, waiting for all of them:\n", kMany);
   std::atomic<int> ran{0};
   vole::wait_group all;
-  const auto start = std::chrono::steady_clock::now();
+  auto start = steady_clock::now();
   for (int i = 0; i < kMany; ++i) all.go([&] { ran.fetch_add(1, std::memory_order_relaxed); });
   all.wait();
   const double ms = ms_since(start);
   must(ran == kMany, "every goroutine ran exactly once");
-  std::printf("   %.0f ms, %.0f ns each\n\n", ms, ms * 1e6 / kMany);
+  std::printf("   %9d started, run and waited for   %5.0f ms, %.0f ns each\n", kMany, ms,
+              ms * 1e6 / kMany);
+
+  const vole::chan<> gate;
+  vole::wait_group gone;
+  park(kParked, gate, gone);
+  start = steady_clock::now();
+  gate.close();
+  gone.wait();
+  std::printf("   %9d wait on one channel; its close wakes them all   %.0f ms\n\n", kParked,
+              ms_since(start));
 }
 
-void turns() {
-  std::printf("2. Goroutines take turns. Two of them yield %d times each:\n", kTurns);
-  vole::wait_group both;
-  const auto start = std::chrono::steady_clock::now();
-  for (int g = 0; g < 2; ++g)
-    both.go([] {
-      for (int i = 0; i < kTurns; ++i) vole::yield();
-    });
-  both.wait();
-  std::printf("   %.0f ns a yield\n\n", ms_since(start) * 1e6 / (2.0 * kTurns));
-}
+// ── a web server, twice ───────────────────────────────────────────────────────────────────
 
-int fib(int n) {
-  if (n < 2) return n;
-  auto left = vole::spawn(fib, n - 1);
-  const int right = fib(n - 2);
-  return left.join() + right;
-}
-
-void results() {
-  std::printf("3. spawn() gives a handle; join() brings the result, or the exception:\n");
-  const int sixteenth = fib(16);
-  must(sixteenth == 987, "fib(16) == 987");
-  std::printf("   fib(16) = %d, a goroutine for every call of fib(n - 1)\n", sixteenth);
-  auto bad = vole::spawn([]() -> int { throw std::runtime_error("no such burrow"); });
-  try {
-    bad.join();
-    must(false, "join() throws");
-  } catch (const std::runtime_error& e) {
-    std::printf("   caught what another goroutine threw: %s\n\n", e.what());
-  }
-}
-
-void channels() {
-  std::printf("4. Channels carry values; a select takes whichever is ready:\n");
-  const vole::chan<int> odd, even(4);
-  vole::go([=] {
-    for (int i = 1; i < 100; i += 2) odd.send(i);
-    odd.close();
-  });
-  vole::go([=] {
-    for (int i = 0; i < 100; i += 2) even.send(i);
-    even.close();
-  });
-  int sum = 0;
-  vole::recv_chan<int> open[] = {odd, even};
-  while (open[0] != nullptr || open[1] != nullptr) {
-    std::optional<int> got;
-    const std::size_t which = vole::select(vole::on_recv(open[0], got), vole::on_recv(open[1], got));
-    if (got) {
-      sum += *got;
-    } else {
-      open[which] = nullptr;  // closed and drained; a nil channel is never ready
+// What both servers do for a request. Two of the three kinds never yield.
+void handle(std::string_view request) {
+  if (request.starts_with("GET /loop "))
+    for (const auto end = steady_clock::now() + kBusy; steady_clock::now() < end;) {
     }
-  }
-  must(sum == 4950, "every value arrived once");
-  std::printf("   the numbers below 100 from two goroutines add up to %d\n\n", sum);
+  if (request.starts_with("GET /library ")) ::usleep(kBusy / 1us);  // a call that blocks its thread
 }
 
-// std::thread::join blocks this goroutine's thread and its P with it, so it comes last: by then
-// nothing is left that would need the P.
-void threads() {
-  std::printf("5. Any std::thread may take part. Three of them start 1000 goroutines each:\n");
-  vole::wait_group started, done;
-  std::atomic<int> ran{0};
-  started.add(3);
-  std::vector<std::thread> plain;
-  for (int t = 0; t < 3; ++t)
-    plain.emplace_back([&] {
-      for (int i = 0; i < 1000; ++i) done.go([&] { ran.fetch_add(1); });
-      started.done();
-    });
-  started.wait();
-  done.wait();
-  for (std::thread& t : plain) t.join();
-  must(ran == 3000, "goroutines started by threads all ran");
-  std::printf("   %d ran\n\n", ran.load());
+constexpr std::string_view kAnswer =
+    "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n";
+
+int listening_socket(sockaddr_in& at) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  socklen_t size = sizeof at;
+  at = {};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  must(bind(fd, reinterpret_cast<sockaddr*>(&at), size) == 0 && listen(fd, 128) == 0 &&
+           getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size) == 0,
+       "a port is free on 127.0.0.1");
+  return fd;
 }
+
+// A plain thread sends one request, and says how many ms after `due` the answer was there.
+double ask(const sockaddr_in& at, std::string_view path, steady_clock::time_point due) {
+  std::this_thread::sleep_until(due);
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  must(connect(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0, "the server is there");
+  const std::string request = "GET " + std::string(path) + " HTTP/1.1\r\nHost: tour\r\n\r\n";
+  must(write(fd, request.data(), request.size()) == ssize_t(request.size()), "a request is sent");
+  std::array<char, 512> buffer;
+  std::size_t got = 0;
+  for (ssize_t n; (n = read(fd, buffer.data() + got, buffer.size() - got)) > 0;)
+    got += std::size_t(n);
+  close(fd);
+  must(std::string_view(buffer.data(), got) == kAnswer, "every request is answered");
+  return ms_since(due);
+}
+
+// As many slow requests as there are workers, then a quick one every few milliseconds: how late are
+// the quick ones?
+std::array<double, kRequests> load(const sockaddr_in& at, const char* slow, int workers) {
+  std::array<double, kRequests> late{};
+  std::vector<std::thread> clients;
+  auto due = steady_clock::now();
+  for (int i = 0; slow != nullptr && i < workers; ++i)
+    clients.emplace_back([=] { ask(at, slow, due); });
+  due += 20ms;
+  for (double& each : late)
+    clients.emplace_back([&each, at, due = due += kEvery] { each = ask(at, "/", due); });
+  for (std::thread& c : clients) c.join();
+  std::sort(late.begin(), late.end());
+  return late;
+}
+
+// One worker thread for each of vole's Ps: each accepts, handles, answers.
+std::array<double, kRequests> on_threads(const char* slow, int workers) {
+  sockaddr_in at;
+  const int fd = listening_socket(at);
+  std::vector<std::thread> pool;
+  for (int i = 0; i < workers; ++i)
+    pool.emplace_back([fd] {
+      for (int c; (c = accept4(fd, nullptr, nullptr, SOCK_CLOEXEC)) >= 0; close(c)) {
+        std::array<char, 512> buffer;
+        const ssize_t n = read(c, buffer.data(), buffer.size());
+        handle({buffer.data(), std::size_t(std::max<ssize_t>(n, 0))});
+        must(write(c, kAnswer.data(), kAnswer.size()) == ssize_t(kAnswer.size()), "it is sent");
+      }
+    });
+  const auto late = load(at, slow, workers);
+  shutdown(fd, SHUT_RDWR);  // ends every accept
+  for (std::thread& t : pool) t.join();
+  close(fd);
+  return late;
+}
+
+// A goroutine for each connection.
+std::array<double, kRequests> on_vole(const char* slow, int workers) {
+  sockaddr_in at;
+  vole::net::listener l(listening_socket(at));
+  vole::wait_group served;
+  served.go([&] {
+    for (;;) {
+      std::error_code ended;
+      vole::net::conn accepted = l.accept(ended);
+      if (ended) return;
+      served.go(
+          [](vole::net::conn c) {
+            std::array<char, 512> buffer;
+            handle({buffer.data(), c.read(buffer)});
+            c.write(kAnswer);
+          },
+          std::move(accepted));
+    }
+  });
+  const auto late = vole::blocking([&] { return load(at, slow, workers); });
+  l.close();
+  served.wait();
+  return late;
+}
+
+void servers() {
+  const int workers = vole::max_procs();
+  std::printf(
+      "   Quick requests, one every %d ms. How long until the answer, in ms:\n\n"
+      "                                   %d threads               vole, %d Ps\n"
+      "                                 p50   p90   max         p50   p90   max\n",
+      int(kEvery / 1ms), workers, workers);
+  const struct {
+    const char *what, *slow;
+  } rows[] = {{"nothing else", nullptr},
+              {"%d handlers loop", "/loop"},
+              {"%d handlers block in a call", "/library"}};
+  for (const auto& row : rows) {
+    const auto threads = on_threads(row.slow, workers);
+    const auto ours = on_vole(row.slow, workers);
+    std::array<char, 40> what;
+    std::snprintf(what.data(), what.size(), row.what, workers);
+    std::printf("   %-27s", what.data());
+    for (const auto& late : {threads, ours})
+      std::printf(" %6.1f%6.1f%6.1f     ", late[kRequests / 2], late[kRequests * 9 / 10],
+                  late.back());
+    std::printf("\n");
+  }
+  std::printf("\n");
+}
+
+// ── what the scheduler did ────────────────────────────────────────────────────────────────
 
 void look_inside() {
   using count = unsigned long long;
   const vole::runtime_stats s = vole::stats();
-  std::printf("6. Look inside. What the runtime has counted:\n"
-              "   Ps: %d; threads that run goroutines: %d\n"
-              "   goroutines started: %llu, finished: %llu\n"
-              "   switches: %llu, steals: %llu, full queues spilled: %llu\n"
-              "   stacks in use: %zu, kept warm: %zu\n\n",
-              s.procs, s.threads, count{s.spawned}, count{s.finished}, count{s.switches},
-              count{s.steals}, count{s.overflows}, s.stacks_in_use, s.stacks_free);
-
-  std::printf("7. Every goroutine: what it waits for, what it runs, who made it. (main is the one\n"
-              "   that asks; the dump took its P like all the others, hence \"evicted\".)\n\n");
-  vole::wait_group there, gate, gone;
-  gate.add(1);
-  for (const char* name : {"digger", "sentry"}) {
-    there.add(1);
-    gone.add(1);
-    vole::go({.name = name}, [&] {
-      there.done();
-      gate.wait();
-      gone.done();
-    });
-  }
-  there.wait();
-  for (int i = 0; i < 100; ++i) vole::yield();  // most likely they wait by now
+  std::printf(
+      "   goroutines started: %llu; switches: %llu; steals: %llu\n"
+      "   Ps taken from loops and blocked calls: %llu; stacks kept for reuse: %zu\n\n",
+      count{s.spawned}, count{s.switches}, count{s.steals}, count{s.evictions}, s.stacks_free);
+  vole::wait_group gone;
+  const vole::chan<> gate;
+  park(1000, gate, gone);
+  std::printf(
+      "   A dump, while 1000 goroutines wait (a thousand that do the same are one block):\n\n");
   vole::dump_goroutines(stdout);
-  gate.done();
+  gate.close();
   gone.wait();
 }
 
 }  // namespace
 
 int main() {
-  std::printf("vole: goroutines for C++\n\n");
-  const int status = vole::run([] {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  return vole::run([] {
+    std::printf("vole: Go's goroutines for C++\n\n1. Goroutines are cheap.\n");
     many();
-    turns();
-    results();
-    channels();
-    threads();
+    std::printf(
+        "2. What loops or blocks stops nobody. The same web server on threads and on vole:\n");
+    servers();
+    std::printf("3. You can look inside.\n");
     look_inside();
-    return 0;
+    std::printf(
+        "Next: docs/getting-started.md, a service in 60 lines; examples/; docs/debugging.md\n"
+        "Try:  VOLE_DEBUG=schedtrace=200 build/release/examples/tour\n");
   });
-  std::printf("The end: main's goroutine has returned, and the runtime is gone.\n");
-  return status;
 }

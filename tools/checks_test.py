@@ -1,19 +1,26 @@
 #!/usr/bin/env python3
 """The checks must refuse what is wrong: each is shown a small house with one fault."""
 
+import json
+import os
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest.mock import patch
 
 import check_layers
+import check_links
 import check_locks
-import check_mechanisms
 import compile_fail
 import doc_examples
+import follow_page
 import source_text
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "mutants"))
+import catalogue  # noqa: E402
+
 LAYERS = (HERE / "layers.txt").read_text(encoding="utf-8")
 RULES = (HERE / "rules.txt").read_text(encoding="utf-8")
 
@@ -77,7 +84,7 @@ class Layers(PlannedHouse):
 
     def test_an_include_beside_the_door(self):
         self.assert_refused(
-            "src/sync/wg.cc", '#include "sched/loop.h"\n', "only contention.h, park.h, timeout.h of sched")
+            "src/sync/wg.cc", '#include "sched/loop.h"\n', "only contention.h, interrupt.h, park.h, timeout.h of sched")
 
     def test_an_include_of_a_ports_private_header(self):
         self.assert_refused(
@@ -194,27 +201,68 @@ class Locks(House):
         self.assertIn("no enum class", self.problems("10 a  x\n", header="")[0])
 
 
-class Mechanisms(House):
-    MAP = "| id | what |\n|---|---|\n| [1] | M:N |\n| [12] | spinning |\n"
+class Mutants(House):
+    MUTANT = {
+        "name": "no_rule", "mechanisms": [1], "file": "src/base/a.h", "old": "rule();", "new": "",
+        "test": "base_a_test: A.HasARule",
+    }
 
-    def test_named_by_tests(self):
-        self.put("docs/go-map.md", self.MAP)
-        self.put("src/sched/loop_test.cc", "// The loop [1] runs.\n")
-        self.put("tests/model/parking_model.cc", "// [12]\n")
-        self.assertEqual(check_mechanisms.check(self.root), ([], 2))
+    def setUp(self):
+        super().setUp()
+        last = patch.object(catalogue, "LAST_MECHANISM", 1)
+        last.start()
+        self.addCleanup(last.stop)
+        self.put("docs/go-map.md", "| id | what |\n|---|---|\n| [1] | M:N |\n")
+        self.put("src/base/a.h", "void f() { rule(); }\n")
+        self.put("src/base/a_test.cc", "TEST(A, HasARule) {}\n")
 
-    def test_an_index_or_other_source_names_nothing(self):
-        self.put("docs/go-map.md", self.MAP)
-        self.put("src/sched/loop.cc", "// [12]\n")
-        self.put("src/sched/loop_test.cc", "// [1]\nint x = a[12] + f()[12];\n")
-        problems, _ = check_mechanisms.check(self.root)
-        self.assertEqual(len(problems), 1)
-        self.assertIn("[12]: spinning", problems[0])
+    def problems(self, *mutants):
+        rows = ""
+        for mutant in mutants:
+            rows += "[[mutant]]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in mutant.items())
+        self.put("tools/mutants/a.toml", rows)
+        return catalogue.check(self.root)[0]
 
-    def test_no_map_and_an_empty_map(self):
-        self.assertIn("missing", check_mechanisms.check(self.root)[0][0])
-        self.put("docs/go-map.md", "nothing\n")
-        self.assertIn("no row", check_mechanisms.check(self.root)[0][0])
+    def assert_refused(self, words, *mutants):
+        found = self.problems(*mutants)
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(words, found[0])
+
+    def test_a_list_that_fits(self):
+        self.assertEqual(self.problems(self.MUTANT), [])
+        self.assertEqual(self.problems(self.MUTANT | {"test": "release_base_a_test: A.HasARule"}), [])
+        self.assertEqual(self.problems(self.MUTANT | {"test": "base_a_test: A.HasARule/1Proc"}), [])
+
+    def test_the_code_has_moved_on(self):
+        self.put("src/base/a.h", "void f() { law(); }\n")
+        self.assert_refused("0 times in src/base/a.h", self.MUTANT)
+        self.put("src/base/a.h", "void f() { rule(); rule(); }\n")
+        self.assert_refused("2 times in src/base/a.h", self.MUTANT)
+
+    def test_what_is_not_there(self):
+        for change, words in (
+            ({"file": "src/base/b.h"}, "0 times in src/base/b.h"),
+            ({"test": "base_b_test: A.HasARule"}, "no test program base_b_test"),
+            ({"test": "base_a_test: A.HasALaw"}, "no test A.HasALaw"),
+            ({"units": ["src/base/b.cc"]}, "no src/base/b.cc"),
+            ({"child": "b_child"}, "no child program b_child"),
+        ):
+            with self.subTest(words=words):
+                self.assert_refused(words, self.MUTANT | change)
+
+    def test_a_mechanism_without_a_mutant_or_a_row(self):
+        self.assert_refused("no mutant for [1]")
+        self.assert_refused("no row for [2]", self.MUTANT | {"mechanisms": [1, 2]})
+
+    def test_an_unreadable_list(self):
+        self.assert_refused("changes nothing", self.MUTANT | {"new": "rule();"})
+        self.assert_refused("two mutants are called", self.MUTANT, self.MUTANT)
+        self.assert_refused("no_rule", self.MUTANT | {"tset": "x"})
+        self.assert_refused("no_rule", self.MUTANT | {"test": "base_a_test"})
+
+    def test_the_map_names_a_test_that_is_gone(self):
+        self.put("docs/go-map.md", "| [1] | M:N, `base/b_test.cc` |\n")
+        self.assert_refused("no base/b_test.cc", self.MUTANT)
 
 
 class Documents(unittest.TestCase):
@@ -224,6 +272,41 @@ class Documents(unittest.TestCase):
         self.assertEqual([(b.line, b.text, b.options) for b in found],
                          [(2, "int a;\n", []), (8, "int main() {}\n", ["no-run"])])
         self.assertEqual([b.is_program for b in found], [False, True])
+
+
+class Links(House):
+    def problems(self, text):
+        path = self.put("README.md", text)
+        return [*check_links.problems_of(path, self.root),
+                *check_links.results_problems(path, self.root)]
+
+    def test_good_links_pass(self):
+        self.put("docs/a.md", "# A page: `x`, and y\n")
+        self.put("bench/results/2026-01-02-0123456789+.json", "{}")
+        self.assertEqual(self.problems("# Here\n[a](docs/a.md#a-page-x-and-y) [b](#here) "
+                                       "[c](https://example.org/x) 2026-01-02-0123456789*.json\n"
+                                       "```\n[d](not/a/link)\n```\n"), [])
+
+    def test_what_is_not_there(self):
+        self.put("docs/a.md", "# A\n")
+        for text in ("[a](docs/b.md)", "[a](docs/a.md#b)", "[a](#a)", "`2026-01-02-0123456789.json`"):
+            self.assertEqual(len(self.problems(text + "\n")), 1, text)
+
+
+class FollowPage(House):
+    def follow(self, page):
+        follow_page.follow(page, self.root, dict(os.environ))
+
+    def test_files_commands_and_jobs(self):
+        self.follow("```sh\necho one > a\n```\n```cpp no-run b.cc\ntext\n```\n"
+                    "```sh\n(cat b.cc a; read x < never) 2>&1 &\nwait %1 || echo over\n```\n"
+                    "```\nover\n```\n")
+
+    def test_a_command_that_fails_and_a_promise_that_is_broken(self):
+        for page in ("```sh\nfalse\n```\n", "```sh\necho a\n```\n```\nb\n```\n",
+                     "```sh\nexit 0\n```\n"):
+            with self.assertRaises(SystemExit):
+                self.follow(page)
 
 
 class CompileFail(House):

@@ -2,7 +2,8 @@
 """A file must be refused by the compiler, and for the reason it names.
 
 The file's first line is `// expect: <regex>`; the regex must match the compiler's output.
-With --control, a file that uses the same headers must compile.
+With --control, a file that uses the same headers must compile. With --accept, the file itself
+must, without a warning.
 """
 
 import argparse
@@ -48,13 +49,24 @@ def check_control(command):
     return f"the control does not compile:\n{output}" if status else None
 
 
+def check_accepted(command, path):
+    status, output = compile_file([*command, "-Werror"], path)
+    return f"{path}: does not compile:\n{output}" if status else None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("file", nargs="?", type=Path)
     parser.add_argument("--control", action="store_true")
+    parser.add_argument("--accept", action="store_true")
     parser.add_argument("--compile", nargs=argparse.REMAINDER, required=True)
     args = parser.parse_args()
-    problem = check_control(args.compile) if args.control else check_refused(args.compile, args.file)
+    if args.control:
+        problem = check_control(args.compile)
+    elif args.accept:
+        problem = check_accepted(args.compile, args.file)
+    else:
+        problem = check_refused(args.compile, args.file)
     if problem:
         sys.exit(problem)
 

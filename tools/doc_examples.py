@@ -5,10 +5,20 @@ A block with `int main` is a program: it is compiled, linked and run, and must e
 (```cpp no-run compiles and links it only). A block that includes something or declares
 things is compiled as a file, any other as the body of a function, both after
 <vole/vole.h> and the usual standard headers.
+
+```cpp prints NAME=value ...: a program whose report is shown in the block that follows. It is run
+with these variables, and every line of that block must be among the lines it prints, in that order.
+Numbers, addresses and the folders of files may be others. How it exits does not matter. What
+depends on time may not be there at once, so it is run a few times.
+
+<vole/vole.h> is compiled once, ahead of all blocks; it is most of what a block takes. A program must
+still include it by itself.
 """
 
 import argparse
+import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -22,6 +32,7 @@ PRELUDE = """\
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -33,11 +44,21 @@ using namespace std::chrono_literals;
 QUIET = ["-Wno-unused-variable", "-Wno-unused-but-set-variable", "-Wno-unused-function"]
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^`\n]*)$")
 RUN_SECONDS = 60
+TRIES = 5
 
 
 class Block:
     def __init__(self, path, line, options, text):
         self.path, self.line, self.options, self.text = path, line, options, text
+        self.report = None
+
+    @property
+    def prints(self):
+        return "prints" in self.options
+
+    @property
+    def environment(self):
+        return dict(word.split("=", 1) for word in self.options if "=" in word)
 
     @property
     def where(self):
@@ -69,28 +90,76 @@ def blocks(path, text):
             words = fence["info"].split()
             if words[:1] == ["cpp"]:
                 found.append(Block(path, start, words[1:], "\n".join(body) + "\n"))
+            elif found and found[-1].prints and found[-1].report is None:
+                found[-1].report = "\n".join(body)
             fence = None
         else:
             body.append(line.removeprefix(fence["indent"]))
     return found
 
 
-def run(command, seconds):
+def run(command, seconds, more=None):
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=seconds
+            command, capture_output=True, text=True, errors="replace", timeout=seconds,
+            env={**os.environ, **more} if more else None, preexec_fn=no_core
         )
     except subprocess.TimeoutExpired:
         return -1, f"not finished after {seconds} s"
     return done.returncode, done.stdout + done.stderr
 
 
+def no_core():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def shape(line):
+    """What stays the same from run to run."""
+    line = re.sub(r", \d+ m?s\b", "", line)  # too short to be told, or longer
+    line = re.sub(r"0x[0-9a-f]+", "ADDRESS", line)
+    line = re.sub(r"\S+\.(cc|md):\d+", "FILE", line)
+    return re.sub(r"\d+", "N", line).rstrip()
+
+
+def missing_line(report, output):
+    """The first line of the report that does not follow in the output; None: all do."""
+    printed = iter([shape(line) for line in output.splitlines()])
+    for line in report.splitlines():
+        if not any(shape(line) == other for other in printed):
+            return line
+    return None
+
+
+def check_report(block, program):
+    if block.report is None:
+        return f"{block.where}: no report follows"
+    for _ in range(TRIES):
+        _, output = run([str(program)], RUN_SECONDS, block.environment)
+        missing = missing_line(block.report, output)
+        if missing is None:
+            return None
+    return f"{block.where}: prints no line like\n{missing}\nbut\n{output}"
+
+
+def compile_ahead(compile_command, folder):
+    """The command, with <vole/vole.h> compiled already; as it was if the compiler will not."""
+    header = folder / "ahead.h"
+    header.write_text("#include <vole/vole.h>\n", encoding="utf-8")
+    status, _ = run([*compile_command, "-x", "c++-header", str(header), "-o", f"{header}.gch"], 120)
+    return compile_command if status else [*compile_command, "-include", str(header)]
+
+
 def check_program(block, compile_command, link, folder):
     source, program = folder / "example.cc", folder / "example"
+    if "#include <vole/" not in block.text:
+        return f"{block.where}: includes nothing of vole's"
     source.write_text(block.spellings()[0], encoding="utf-8")
-    status, output = run([*compile_command, str(source), "-o", str(program), *link], 120)
+    lines = ["-g"] if block.prints else []
+    status, output = run([*compile_command, *lines, str(source), "-o", str(program), *link], 120)
     if status:
         return f"{block.where}: does not compile\n{output}"
+    if block.prints:
+        return check_report(block, program)
     if "no-run" in block.options:
         return None
     status, output = run([str(program)], RUN_SECONDS)
@@ -125,6 +194,7 @@ def main():
 
     problems, count = [], 0
     with tempfile.TemporaryDirectory() as folder:
+        compile_command = compile_ahead(compile_command, Path(folder))
         for path in documents(root):
             name = path.relative_to(root).as_posix()
             for block in blocks(name, path.read_text(encoding="utf-8")):

@@ -9,9 +9,11 @@ set -euo pipefail
 declare -A needs=(
   [build]="g++=g++ cmake=cmake ninja=ninja-build python3=python3
     /usr/include/gtest/gtest.h=libgtest-dev /usr/include/gmock/gmock.h=libgmock-dev
-    /usr/include/benchmark/benchmark.h=libbenchmark-dev"
-  [test]="clang++=clang ld.lld=lld ccache=ccache pkg-config=pkg-config gdb=gdb
-    valgrind=valgrind /usr/include/valgrind/callgrind.h=valgrind"
+    /usr/include/benchmark/benchmark.h=libbenchmark-dev
+    /usr/include/CLI/CLI.hpp=libcli11-dev /usr/include/elfutils/libdwfl.h=libdw-dev
+    /usr/include/gelf.h=libelf-dev"
+  [test]="clang++=clang ld.lld=lld ccache=ccache pkg-config=pkg-config gdb=gdb eu-stack=elfutils
+    lldb=lldb valgrind=valgrind /usr/include/valgrind/callgrind.h=valgrind"
   [bench]="go=golang-go wrk=wrk /usr/include/boost/fiber/all.hpp=libboost-fiber1.81-dev
     /usr/include/boost/context/fiber.hpp=libboost-context1.81-dev
     /usr/include/oneapi/tbb.h=libtbb-dev /usr/include/asio.hpp=libasio-dev

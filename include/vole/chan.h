@@ -57,6 +57,11 @@ class chan_handle {
   friend bool operator==(const chan_handle& a, std::nullptr_t) noexcept {
     return a.core_ == nullptr;
   }
+  // An order for std::map and the like, as std::less orders pointers; it says nothing of the
+  // channels. Nil comes first.
+  friend std::strong_ordering operator<=>(const chan_handle& a, const chan_handle& b) noexcept {
+    return std::compare_three_way()(a.core_, b.core_);
+  }
   std::size_t size() const noexcept { return chan_size(core_); }
   std::size_t capacity() const noexcept { return chan_capacity(core_); }
   chan_core* core() const noexcept { return core_; }  // for select
@@ -146,19 +151,34 @@ struct sends {
   }
 
   // As try_send, but waits until then.
-  chan_status send_until(T&& v, time_point t) const { return attempt_until(v, to_ns(t)); }
-  chan_status send_for(T&& v, duration d) const { return attempt_until(v, deadline_after(d)); }
+  chan_status send_until(T&& v, any_time_point t) const { return attempt_until(v, to_ns(t)); }
+  chan_status send_for(T&& v, any_duration d) const { return attempt_until(v, deadline_after(d)); }
   template <class U = T>
     requires std::copy_constructible<U>
-  chan_status send_until(const T& v, time_point t) const {
+  chan_status send_until(const T& v, any_time_point t) const {
     T copy(v);
     return attempt_until(copy, to_ns(t));
   }
   template <class U = T>
     requires std::copy_constructible<U>
-  chan_status send_for(const T& v, duration d) const {
+  chan_status send_for(const T& v, any_duration d) const {
     T copy(v);
     return attempt_until(copy, deadline_after(d));
+  }
+
+  // As try_send, but waits until ctx (vole/context.h) is cancelled: then canceled, also if somebody
+  // could receive, when it has been cancelled before.
+  chan_status send(T&& v, const context& ctx) const { return attempt_with(v, ctx); }
+  template <class U = T>
+    requires std::copy_constructible<U>
+  chan_status send(const T& v, const context& ctx) const {
+    T copy(v);
+    return attempt_with(copy, ctx);
+  }
+  chan_status send(const context& ctx) const
+    requires std::same_as<T, std::monostate>
+  {
+    return send(T{}, ctx);
   }
 
   // Throws channel_closed if closed already, std::logic_error on the nil channel.
@@ -172,6 +192,12 @@ struct sends {
   chan_status attempt(T& v) const {
     outgoing<T> value(v);
     const chan_status s = chan_try_send<plain_size_of<T>>(mine(), value.cell());
+    if (s == chan_status::ok) value.gone();
+    return s;
+  }
+  chan_status attempt_with(T& v, const context& ctx) const {
+    outgoing<T> value(v);
+    const chan_status s = chan_send_with(mine(), value.cell(), ctx);
     if (s == chan_status::ok) value.gone();
     return s;
   }
@@ -200,8 +226,16 @@ struct receives {
   }
 
   // As try_recv, but waits until then.
-  [[nodiscard]] received<T> recv_until(time_point t) const { return receive_until(to_ns(t)); }
-  [[nodiscard]] received<T> recv_for(duration d) const { return receive_until(deadline_after(d)); }
+  [[nodiscard]] received<T> recv_until(any_time_point t) const { return receive_until(to_ns(t)); }
+  [[nodiscard]] received<T> recv_for(any_duration d) const { return receive_until(deadline_after(d)); }
+
+  // As try_recv, but waits until ctx (vole/context.h) is cancelled: then canceled, also if there is a
+  // value, when it has been cancelled before.
+  received<T> recv(const context& ctx) const {
+    incoming<T> room;
+    const chan_status s = chan_recv_with(mine(), room.cell(), ctx);
+    return {s, s == chan_status::ok ? room.take() : std::nullopt};
+  }
 
   iterator begin() const { return iterator(*static_cast<const Self*>(this)); }
   std::default_sentinel_t end() const noexcept { return {}; }
@@ -225,7 +259,17 @@ class recv_chan;
 // T: a non-const object type that can be moved. Checked when a channel is made, not when its type
 // is named, so that struct msg { chan<msg> reply; } works. A move that throws while the value
 // travels is fatal (into a parameter it is still the caller's, as is any copy).
-// The last handle dropped while somebody waits: undefined; fatal in checked builds of the library.
+// A move that is noexcept, and the destructor of what it leaves behind, run inside the scheduler
+// while the channel is locked: on whichever thread serves the channel, and not necessarily on the
+// sender or the receiver. So a move must be short, and it may neither wait for anybody nor wake
+// anybody. It may allocate, lock a mutex that nobody else holds or waits for, and handle channels
+// without using them. A call of vole that would wait or wake there (a send, go, yield, a sleep, the
+// lock of a mutex that is held, the unlock of one that somebody waits for) is fatal, with a sentence
+// that says so. What has to do more than that travels as a std::unique_ptr.
+// Who waits on a channel keeps it alive, as in Go: the last handle may be dropped meanwhile. Nobody
+// can serve it then; it waits for its time limit, its other cases or the end of the runtime. But a
+// handle is an object like any other: who refers to one by a pointer or a reference ([&], [this])
+// must not begin an operation with it after it is destroyed.
 template <class T = std::monostate>
 class chan : public detail::chan_handle,
              public detail::sends<T, chan<T>>,

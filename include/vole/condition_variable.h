@@ -4,9 +4,12 @@
 #include <concepts>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <stop_token>
+#include <system_error>
 
+#include <vole/detail/left_behind.h>
 #include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 #include <vole/mutex.h>
@@ -19,8 +22,8 @@ inline namespace v0 {
 // happen, but what was true when notify was called may no longer be when the mutex is locked
 // again: wait with a predicate. Once a notify has released a waiter it does not touch the object.
 // Waiting with a lock that is not held, or with another mutex than one who waits already, is fatal.
-// Whoever has notified all may destroy it. Destroyed while somebody waits: undefined; fatal in
-// checked builds of the library.
+// Whoever has notified all may destroy it. Its destruction while somebody waits is fatal, unless it
+// is static and exit() destroys it.
 class condition_variable {
  public:
   constexpr condition_variable() noexcept = default;
@@ -39,9 +42,10 @@ class condition_variable {
     while (!pred()) wait(lock);
   }
 
-  // Until pred() holds or a stop is requested; returns pred(). The request may come from any
-  // thread or goroutine, one that holds the mutex included, but not after run() has returned and
-  // abandoned this goroutine: like any std::stop_callback on its stack, ours stays registered.
+  // Until pred() holds or a stop is requested; returns pred().
+  // The request may come from any thread or goroutine, one that holds the mutex included, but not
+  // after run() has returned and abandoned this goroutine: like any std::stop_callback on its
+  // stack, ours stays registered.
   template <std::predicate Pred>
   [[nodiscard]] bool wait(std::unique_lock<mutex>& lock, std::stop_token token, Pred pred) {
     if (token.stop_requested()) return pred();
@@ -56,20 +60,54 @@ class condition_variable {
     return pred();
   }
 
+  // Until notified, or until the context is cancelled: then std::system_error with its err(), which
+  // the twins put into `error`. So it is, too, if the context was cancelled before. The mutex is
+  // locked again in any case. With a predicate: until it holds; if it does, all is well, whatever the
+  // context says.
+  void wait(std::unique_lock<mutex>& lock, const context& ctx) {
+    std::error_code error;
+    if (!wait(lock, ctx, error)) detail::throw_wait_ended("vole::condition_variable::wait", error);
+  }
+  bool wait(std::unique_lock<mutex>& lock, const context& ctx, std::error_code& error) noexcept {
+    if (!lock.owns_lock()) [[unlikely]]
+      detail::condition_without_lock();
+    if (!detail::may_wait(ctx, error)) return false;
+    const bool notified =
+        detail::condition_wait_unless(state_, lock.mutex()->state_, ctx, error);
+    lock.mutex()->lock();
+    return notified;
+  }
+  template <std::predicate Pred>
+  void wait(std::unique_lock<mutex>& lock, const context& ctx, Pred pred) {
+    std::error_code error;
+    if (!wait(lock, ctx, std::ref(pred), error))
+      detail::throw_wait_ended("vole::condition_variable::wait", error);
+  }
+  template <std::predicate Pred>
+  bool wait(std::unique_lock<mutex>& lock, const context& ctx, Pred pred, std::error_code& error) {
+    error.clear();
+    while (!pred()) {
+      if (wait(lock, ctx, error)) continue;
+      if (!pred()) return false;
+      error.clear();
+    }
+    return true;
+  }
+
   // Until notified or until then. With a predicate: until it holds; returns pred(). A time that is
   // past unlocks and locks again.
-  std::cv_status wait_until(std::unique_lock<mutex>& lock, time_point t) noexcept {
+  std::cv_status wait_until(std::unique_lock<mutex>& lock, detail::any_time_point t) noexcept {
     return wait_until_ns(lock, detail::to_ns(t));
   }
-  std::cv_status wait_for(std::unique_lock<mutex>& lock, duration d) noexcept {
+  std::cv_status wait_for(std::unique_lock<mutex>& lock, detail::any_duration d) noexcept {
     return wait_until_ns(lock, detail::deadline_after(d));
   }
   template <std::predicate Pred>
-  bool wait_until(std::unique_lock<mutex>& lock, time_point t, Pred pred) {
+  bool wait_until(std::unique_lock<mutex>& lock, detail::any_time_point t, Pred pred) {
     return wait_until_ns(lock, detail::to_ns(t), pred);
   }
   template <std::predicate Pred>
-  bool wait_for(std::unique_lock<mutex>& lock, duration d, Pred pred) {
+  bool wait_for(std::unique_lock<mutex>& lock, detail::any_duration d, Pred pred) {
     return wait_until_ns(lock, detail::deadline_after(d), pred);
   }
 
@@ -100,7 +138,8 @@ class condition_variable {
 
   void notify(bool all) noexcept {
     if ((state_.word.load(std::memory_order_relaxed) & detail::wait_flag::waiting) != 0)
-      detail::condition_notify(state_, all);
+      return detail::condition_notify(state_, all);
+    detail::end_if_left_behind();
   }
 
   detail::waitable state_;

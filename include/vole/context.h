@@ -3,15 +3,19 @@
 //     auto [ctx, cancel] = vole::with_timeout(parent, 5s);
 //     vole::go([ctx = ctx] { ... vole::select(vole::on_recv(jobs, job), vole::on_done(ctx)) ... });
 //
+// (clang before 16 cannot capture the names of a structured binding: hence [ctx = ctx].)
+//
 // A context is a reference: copies are cheap and mean the same one. Cancelling one cancels all that
 // were derived from it. Any thread may use one; without a deadline or after_func() none of this
 // needs a runtime. One with a deadline that outlives the runtime no longer ends by itself.
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <system_error>
@@ -28,6 +32,9 @@
 
 namespace vole {
 inline namespace v0 {
+namespace detail {
+class kept_context;
+}
 
 // Names a value of type T. Its address is its identity: inline constexpr context_key<int> key{"x"};
 template <class T>
@@ -60,13 +67,19 @@ class [[nodiscard]] context {
     return *this;
   }
   ~context() { detail::drop_context(node_); }
+  // with_timeout(parent, 5s).ctx has been cancelled when the line is over, with its cancel_function.
+  template <std::same_as<const detail::kept_context> C>
+  context(C&& its_cancel_function_is_gone) = delete;
+  template <std::same_as<const detail::kept_context> C>
+  context& operator=(C&& its_cancel_function_is_gone) = delete;
   friend bool operator==(const context&, const context&) noexcept = default;  // identity
 
   // Closed when it is cancelled. Nil if that can never be.
   recv_chan<> done() const noexcept;
   // None while it is not cancelled; then errc::canceled or errc::deadline_exceeded, for ever.
   std::error_code err() const noexcept;
-  // What cancel() was given; if nothing, err() as a std::system_error. Null while not cancelled.
+  // What cancel() was given, or the deadline; if nothing, err() as a std::system_error. Null while
+  // not cancelled.
   std::exception_ptr cause() const;
   std::optional<time_point> deadline() const noexcept;
   // The innermost value of that key; it lives as long as this context. nullptr: there is none.
@@ -108,28 +121,108 @@ class [[nodiscard]] cancel_function {
   context ctx_;
 };
 
+namespace detail {
+
+// A cancelable's context, and a context in all it does. It is constant there, so that it can be
+// copied out of a cancelable that has a name and not out of one that is about to go, and cancels it.
+class kept_context {
+ public:
+  kept_context() noexcept = default;
+  explicit kept_context(context c) noexcept : ctx_(std::move(c)) {}
+  kept_context(const kept_context&) noexcept = default;
+  kept_context(kept_context&&) noexcept = default;
+  kept_context(const kept_context&& its_cancel_function_is_gone) = delete;
+  kept_context& operator=(const kept_context&) noexcept = default;
+  kept_context& operator=(kept_context&&) noexcept = default;
+  ~kept_context() = default;
+  operator const context&() const& noexcept { return ctx_; }
+  friend bool operator==(const kept_context&, const kept_context&) noexcept = default;
+
+  recv_chan<> done() const noexcept { return ctx_.done(); }
+  std::error_code err() const noexcept { return ctx_.err(); }
+  std::exception_ptr cause() const { return ctx_.cause(); }
+  std::optional<time_point> deadline() const noexcept { return ctx_.deadline(); }
+  template <class T>
+  const T* value(const context_key<T>& key) const noexcept {
+    return ctx_.value(key);
+  }
+  std::stop_token stop_token() const { return ctx_.stop_token(); }
+  context_node* node() const noexcept { return ctx_.node(); }
+
+ private:
+  context ctx_;
+};
+
+}  // namespace detail
+
+// auto [ctx, cancel] = vole::with_timeout(parent, 5s), or cancelable c = ...; c.ctx. Not
+// auto ctx = vole::with_timeout(parent, 5s).ctx: the cancel_function would be gone at once, and so
+// that does not compile.
 struct [[nodiscard]] cancelable {
-  context ctx;
+  cancelable() noexcept = default;
+  cancelable(context c, cancel_function f) noexcept : ctx(std::move(c)), cancel(std::move(f)) {}
+  cancelable(cancelable&& other) noexcept
+      : ctx(static_cast<const context&>(other.ctx)), cancel(std::move(other.cancel)) {}
+  cancelable& operator=(cancelable&& other) noexcept {
+    if (this == &other) return *this;
+    std::destroy_at(&ctx);
+    std::construct_at(&ctx, static_cast<const context&>(other.ctx));
+    cancel = std::move(other.cancel);
+    return *this;
+  }
+  ~cancelable() = default;
+
+  // For structured bindings.
+  template <std::size_t I>
+  decltype(auto) get() & noexcept {
+    if constexpr (I == 0) {
+      return static_cast<const context&>(ctx);
+    } else {
+      return static_cast<cancel_function&>(cancel);
+    }
+  }
+  template <std::size_t I>
+  decltype(auto) get() const& noexcept {
+    if constexpr (I == 0) {
+      return static_cast<const context&>(ctx);
+    } else {
+      return static_cast<const cancel_function&>(cancel);
+    }
+  }
+  template <std::size_t I>
+  decltype(auto) get() && noexcept {
+    if constexpr (I == 0) {
+      return static_cast<const context&>(ctx);
+    } else {
+      return static_cast<cancel_function&&>(cancel);
+    }
+  }
+
+  const detail::kept_context ctx{};
   cancel_function cancel;
 };
 
 namespace detail {
-cancelable derive(const context& parent, std::int64_t when);
+cancelable derive(const context& parent, std::int64_t when, std::exception_ptr cause = nullptr);
 class watch_node;
-watch_node* watch(const context& ctx, deferred_ptr fn);
+watch_node* watch(const context& ctx, deferred_ptr fn, bool is_awaited = false);
 bool stop_watch(const context& ctx, watch_node* w);
+void end_watch(const context& ctx, watch_node* w);  // stops it, or waits for its end
 void drop_watch(watch_node* w) noexcept;
 }  // namespace detail
 
 [[nodiscard]] inline cancelable with_cancel(const context& parent) {
   return detail::derive(parent, detail::kNeverNs);
 }
-// The earlier one of this deadline and the parent's counts. time_point::max(): none.
-[[nodiscard]] inline cancelable with_deadline(const context& parent, time_point t) {
-  return detail::derive(parent, detail::to_ns(t));
+// The earlier one of this deadline and the parent's counts. time_point::max(): none. The cause: what
+// cause() is if this deadline ends it.
+[[nodiscard]] inline cancelable with_deadline(const context& parent, detail::any_time_point t,
+                                              std::exception_ptr cause = nullptr) {
+  return detail::derive(parent, detail::to_ns(t), std::move(cause));
 }
-[[nodiscard]] inline cancelable with_timeout(const context& parent, duration d) {
-  return detail::derive(parent, detail::deadline_after(d));
+[[nodiscard]] inline cancelable with_timeout(const context& parent, detail::any_duration d,
+                                             std::exception_ptr cause = nullptr) {
+  return detail::derive(parent, detail::deadline_after(d), std::move(cause));
 }
 // Cancelled as well when stop is requested there; that is, done is closed when request_stop()
 // returns.
@@ -162,7 +255,8 @@ class func_watch {
   }
   ~func_watch() { detail::drop_watch(node_); }
 
-  // True: fn will not run (and is destroyed now). False: it has been started, or was stopped before.
+  // True: fn will not run (and is destroyed now). False: it was stopped before, or it has been
+  // started, and may be about to run or run.
   bool stop() { return detail::stop_watch(ctx_, node_); }
 
  private:
@@ -177,6 +271,29 @@ func_watch after_func(const context& ctx, F&& fn) {
   return func_watch(ctx, detail::watch(ctx, detail::defer(std::forward<F>(fn))));
 }
 
+// after_func for a scope, as std::stop_callback is for a stop_token: when it is destroyed fn has been
+// taken back, or has run and is gone. So fn may refer to what was there before the context_callback.
+//
+//     vole::context_callback unblock(ctx, [&c] { c.set_deadline(vole::time_point::min()); });
+//     c.read(...);
+//
+// Destroying it waits for an fn that runs, unless fn does so itself: then it goes on. An fn that waited
+// when the runtime ended is over; one that computes on is waited for. An exception that leaves fn ends the program. The
+// function is started where it would be by after_func(ctx, fn): in a goroutine of its own.
+class [[nodiscard]] context_callback {
+ public:
+  template <detail::deferrable F>
+  context_callback(const context& ctx, F&& fn)
+      : ctx_(ctx), node_(detail::watch(ctx, detail::defer(std::forward<F>(fn)), true)) {}
+  context_callback(const context_callback&) = delete;
+  context_callback& operator=(const context_callback&) = delete;
+  ~context_callback() { detail::end_watch(ctx_, node_); }
+
+ private:
+  const context ctx_;
+  detail::watch_node* const node_;
+};
+
 // A select clause: taken when ctx is cancelled.
 template <class Fn = detail::no_handler>
   requires std::invocable<Fn>
@@ -186,6 +303,17 @@ template <class Fn = detail::no_handler>
 
 }  // namespace v0
 }  // namespace vole
+
+template <>
+struct std::tuple_size<vole::cancelable> : std::integral_constant<std::size_t, 2> {};
+template <>
+struct std::tuple_element<0, vole::cancelable> {
+  using type = const vole::context;
+};
+template <>
+struct std::tuple_element<1, vole::cancelable> {
+  using type = vole::cancel_function;
+};
 
 template <>
 struct std::hash<vole::context> {

@@ -13,6 +13,8 @@ enum class errc {
   goroutine_exited,   // the goroutine called exit_goroutine() and has no result
   no_such_host,       // a name that nobody knows
   lookup_failed,      // the name could not be looked up; later perhaps
+  too_long,           // == std::errc::message_size: more bytes than the limit allows (vole/io.h)
+  unexpected_end,     // the stream ended in the middle of what was asked for
 };
 
 const std::error_category& error_category() noexcept;

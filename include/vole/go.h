@@ -2,12 +2,12 @@
 #pragma once
 
 #include <concepts>
-#include <cstddef>
 #include <exception>
 #include <functional>
 #include <type_traits>
 #include <utility>
 
+#include <vole/detail/go_options.h>
 #include <vole/detail/join.h>
 #include <vole/detail/run.h>
 #include <vole/detail/spawn.h>
@@ -15,20 +15,11 @@
 namespace vole {
 inline namespace v0 {
 
-struct go_options {
-  const char* name = nullptr;    // shown in dumps; copied, cut to 55 characters
-  std::size_t stack_size = 0;    // bytes; 0: the default (256 KiB, or VOLE_STACK_SIZE)
-};
-
-namespace detail {
-template <class F, class... Args>
-concept startable = !std::same_as<std::remove_cvref_t<F>, go_options> &&
-                    std::invocable<std::decay_t<F>, std::decay_t<Args>...>;
-}
-
 // Runs main_fn as the main goroutine and returns its int (void: 0). When it returns the runtime
 // stops: goroutines still alive are abandoned, as in Go, and their memory is released without
-// running destructors. An exception that leaves main_fn is rethrown here.
+// running destructors. One that is in code of its own meanwhile runs on until its next call of vole,
+// where it sleeps for ever. An exception that leaves main_fn is rethrown here; if nobody catches it,
+// the program says that it came from the main goroutine, and ends.
 // On a goroutine, or while another thread is in run(): std::logic_error.
 template <class F>
   requires std::invocable<F>
@@ -38,6 +29,8 @@ int run(F&& main_fn) {
 
 // A new goroutine, from any thread. Function and arguments are copied or moved, as by std::thread.
 // Starts the runtime if none runs. An exception that leaves fn ends the program.
+//     vole::go({.name = "worker " + std::to_string(i), .stack_size = 1 << 20}, fn, i);
+// The name is shown in dumps; it is copied, and cut after 55 bytes.
 template <class F, class... Args>
   requires detail::startable<F, Args...>
 [[gnu::always_inline]] inline void go(F&& fn, Args&&... args) {
@@ -46,12 +39,13 @@ template <class F, class... Args>
 template <class F, class... Args>
   requires detail::startable<F, Args...>
 [[gnu::always_inline]] inline void go(const go_options& options, F&& fn, Args&&... args) {
-  detail::start_goroutine(options.name, options.stack_size, std::forward<F>(fn),
+  detail::start_goroutine(detail::name_of(options), options.stack_size, std::forward<F>(fn),
                           std::forward<Args>(args)...);
 }
 
 // The other end of a spawned goroutine. Movable. Destroyed unjoined it joins; an exception that
-// nobody collected is then a panic, unless the stack is already unwinding.
+// nobody collected is then a panic, which names the goroutine that threw it, unless the stack is
+// already unwinding.
 template <class R>
 class [[nodiscard]] join_handle {
  public:
@@ -102,8 +96,9 @@ template <class F, class... Args>
   auto* const made = new task(std::forward<F>(fn), std::forward<Args>(args)...);
   try {
     const typename task::record kept{made};
-    detail::spawn_bytes({&task::invoke, &task::abandon, options.name, options.stack_size}, &kept,
-                        sizeof(kept));
+    detail::spawn_bytes(
+        {&task::invoke, &task::abandon, detail::name_of(options), options.stack_size}, &kept,
+        sizeof(kept));
   } catch (...) {
     task::discard(made);
     throw;

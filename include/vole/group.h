@@ -3,15 +3,16 @@
 
 #include <cxxabi.h>
 
-#include <concepts>
+#include <cstddef>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <stdexcept>
-#include <type_traits>
 #include <utility>
 
 #include <vole/chan.h>
 #include <vole/context.h>
+#include <vole/detail/go_options.h>
 #include <vole/detail/group_state.h>
 #include <vole/detail/spawn.h>
 #include <vole/wait_group.h>
@@ -36,21 +37,36 @@ class group {
 
   const vole::context& context() const noexcept { return scope_.ctx; }
 
-  // fn on a new goroutine of the group. At the limit it waits until another one has ended.
-  template <class F>
-    requires std::invocable<std::decay_t<F>>
-  void go(F&& fn) {
-    enter();  // first: wait() waits for us, too
-    if (limit_ != nullptr) limit_.send();
-    start(std::forward<F>(fn));
+  // fn(args...) on a new goroutine of the group; copied or moved, as by vole::go. At the limit it
+  // waits until another one has ended.
+  template <class F, class... Args>
+    requires detail::startable<F, Args...>
+  [[gnu::always_inline]] inline void go(F&& fn, Args&&... args) {
+    take_place();
+    start(nullptr, 0, std::forward<F>(fn), std::forward<Args>(args)...);
   }
-  // Likewise, but false at the limit.
-  template <class F>
-    requires std::invocable<std::decay_t<F>>
-  [[nodiscard]] bool try_go(F&& fn) {
-    if (limit_ != nullptr && limit_.try_send() != chan_status::ok) return false;
-    enter();
-    start(std::forward<F>(fn));
+  template <class F, class... Args>
+    requires detail::startable<F, Args...>
+  [[gnu::always_inline]] inline void go(const go_options& options, F&& fn, Args&&... args) {
+    take_place();
+    start(detail::name_of(options), options.stack_size, std::forward<F>(fn),
+          std::forward<Args>(args)...);
+  }
+  // The same, but false, and nothing is started, at the limit.
+  template <class F, class... Args>
+    requires detail::startable<F, Args...>
+  [[nodiscard, gnu::always_inline]] inline bool try_go(F&& fn, Args&&... args) {
+    if (!try_take_place()) return false;
+    start(nullptr, 0, std::forward<F>(fn), std::forward<Args>(args)...);
+    return true;
+  }
+  template <class F, class... Args>
+    requires detail::startable<F, Args...>
+  [[nodiscard, gnu::always_inline]] inline bool try_go(const go_options& options, F&& fn,
+                                                       Args&&... args) {
+    if (!try_take_place()) return false;
+    start(detail::name_of(options), options.stack_size, std::forward<F>(fn),
+          std::forward<Args>(args)...);
     return true;
   }
 
@@ -79,7 +95,7 @@ class group {
     __attribute__((no_sanitize("undefined"))) void operator()() {
       const ending at_the_end{*this};
       try {
-        (*std::move(fn))();
+        std::invoke(*std::move(fn));
       } catch (abi::__forced_unwind&) {
         throw;  // exit_goroutine(): no error
       } catch (...) {
@@ -97,10 +113,15 @@ class group {
     };
   };
 
-  template <class F>
-  void start(F&& fn) {
+  template <class F, class... Args>
+  [[gnu::always_inline]] inline void start(const char* name, std::size_t stack_size, F&& fn,
+                                           Args&&... args) {
+    using call = detail::call_t<F, Args...>;
     try {
-      detail::start_goroutine(nullptr, 0, member<std::decay_t<F>>{this, std::forward<F>(fn)});
+      detail::start_goroutine(
+          name, stack_size,
+          member<call>{this, std::optional<call>(std::in_place, std::forward<F>(fn),
+                                                 std::forward<Args>(args)...)});
     } catch (...) {
       leave();
       throw;
@@ -109,6 +130,16 @@ class group {
 
   void fail(const std::exception_ptr& e) {
     if (error_.offer(e)) scope_.cancel(e);
+  }
+
+  void take_place() {
+    enter();  // first: wait() waits for us, too
+    if (limit_ != nullptr) limit_.send();
+  }
+  bool try_take_place() {
+    if (limit_ != nullptr && limit_.try_send() != chan_status::ok) return false;
+    enter();
+    return true;
   }
 
   void enter() noexcept {

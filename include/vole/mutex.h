@@ -2,20 +2,24 @@
 #pragma once
 
 #include <cstdint>
+#include <system_error>
 
+#include <vole/detail/left_behind.h>
+#include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 
 namespace vole {
 inline namespace v0 {
 
-// Go's sync.Mutex. Lockable: std::lock_guard, std::unique_lock and std::scoped_lock work.
+// Go's sync.Mutex. TimedLockable: std::lock_guard, std::unique_lock and std::scoped_lock
+// work.
 // A goroutine that unlocks may be another than the one that locked. Normally a woken waiter has to
 // compete with newcomers; one that has waited for more than 1 ms gets the mutex handed over, and
 // meanwhile newcomers queue and try_lock() fails.
 // unlock() of an unlocked mutex is fatal. Locking one twice on the same goroutine waits for ever;
 // if nobody else is left to unlock it, that is a deadlock and reported as one.
 // A goroutine that is abandoned when the runtime ends keeps what it has locked.
-// Destroyed while somebody waits: undefined; fatal in checked builds of the library.
+// Its destruction while somebody waits is fatal, unless it is static and exit() destroys it.
 class mutex {
  public:
   constexpr mutex() noexcept = default;
@@ -49,7 +53,27 @@ class mutex {
         return true;
       }
     }
+    detail::end_if_left_behind();
     return false;
+  }
+
+  // False: the time was over first. A time that is past only tries.
+  [[nodiscard]] bool try_lock_until(detail::any_time_point t) noexcept {
+    return try_lock() || detail::mutex_lock_until(state_, detail::to_ns(t));
+  }
+  [[nodiscard]] bool try_lock_for(detail::any_duration d) noexcept {
+    return try_lock() || detail::mutex_lock_until(state_, detail::deadline_after(d));
+  }
+  // Until the context is cancelled at the latest: then std::system_error with its err(), which the
+  // twin puts into `error`, and it is not locked. So it is, too, if the context was cancelled
+  // before. With std::lock_guard: m.lock(ctx); std::lock_guard hold(m, std::adopt_lock);
+  void lock(const context& ctx) {
+    std::error_code error;
+    if (!lock(ctx, error)) detail::throw_wait_ended("vole::mutex::lock", error);
+  }
+  [[nodiscard]] bool lock(const context& ctx, std::error_code& error) noexcept {
+    return detail::may_wait(ctx, error) &&
+           (try_lock() || detail::mutex_lock_unless(state_, ctx, error));
   }
 
   void unlock() noexcept {

@@ -1,9 +1,12 @@
 // The runtime's knobs and gauges.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 namespace vole {
 inline namespace v0 {
@@ -25,13 +28,18 @@ std::uint64_t goroutine_id() noexcept;  // 0 when not on a goroutine
 void lock_os_thread() noexcept;
 void unlock_os_thread() noexcept;
 
-// A cooperative preemption point: yields if this goroutine's time slice is over.
+// A cooperative preemption point: yields if this goroutine's time slice is over. Once run() has
+// returned, a goroutine that calls this, or anything else of vole's, sleeps there for ever.
 void checkpoint() noexcept;
 
 struct runtime_stats {
   int procs = 0, idle_procs = 0;
+  // Those that run goroutines. The kernel shows more: vole-sysmon, vole-midwife, vole-signals while
+  // signals are registered, up to 64 that look up host names, and the zombies.
   int threads = 0, idle_threads = 0, spinning_threads = 0;
-  int zombie_threads = 0;              // left in user code by runtimes that ended, in all
+  int zombie_threads = 0;              // left in user code by runtimes that ended, in all; asleep
+                                       // since their next call of vole
+  int blocking_threads = 0;            // in blocking(), as far as is known
   std::size_t goroutines = 0;
   std::size_t global_queue = 0;        // goroutines in the global queue
   std::size_t local_queues = 0;        // in all local queues together
@@ -47,8 +55,48 @@ struct runtime_stats {
 };
 runtime_stats stats() noexcept;
 
-// Every goroutine: id, name, status, why and how long it waits, where it was created.
-void dump_goroutines(std::FILE* out);
+// Every goroutine: its status, what it waits for and how long, the calls it is in, who made it and
+// where. Those that do the same are one block with a count. The world is stopped only while the
+// stacks are read; names are looked up after that. Who runs is asked by a signal (SIGURG, or
+// VOLE_DEBUG=preemptsignal=N) where it is, unless its thread sleeps in the kernel; who has not
+// answered within half a second is shown without a stack. The words are explained in
+// docs/debugging.md.
+enum class dump_format { text, json };
+void dump_goroutines(std::FILE* out, dump_format format = dump_format::text);
+
+// From now on SIGQUIT (Ctrl-\) prints the dump of all goroutines to stderr, and the program goes on.
+// A handler that the program had for it is called afterwards; one that is installed later, by
+// signal_notify for one, has the signal alone. VOLE_DEBUG=sigquit=1 does the same for a program that
+// does not call this. Any thread, at any time; for the life of the process. Throws
+// std::system_error if the system refuses a thread.
+void dump_on_sigquit();
+
+// One function on a stack; inlined ones have a frame of their own, with the same pc.
+struct frame {
+  std::string function;        // as a person would write it; empty: unknown
+  std::string file;            // empty: unknown
+  int line = 0;
+  const void* pc = nullptr;    // where the call returns to
+};
+
+struct goroutine_info {
+  std::uint64_t id = 0;
+  std::uint64_t parent = 0;    // 0: it was made by a plain thread
+  std::string name;            // of go_options
+  std::string status;          // "running", "runnable", "waiting", "syscall", "evicted", "preempted"
+  std::string wait_reason;     // "chan receive"; empty unless it waits
+  std::chrono::nanoseconds waiting{};  // how long
+  const void* object = nullptr;        // what it waits on, if that has an address
+  std::string function;        // what it was started with
+  frame created_at;            // where
+  // Innermost first, vole's own frames left out. Empty: it runs (nobody is asked here), or has not
+  // begun.
+  std::vector<frame> stack;
+};
+std::vector<goroutine_info> goroutines();
+
+// The counts of stats() in the text format of Prometheus, for your own endpoint.
+std::string metrics();
 
 // Stops a runtime that go() started implicitly. No effect inside run(). On a goroutine:
 // std::logic_error.

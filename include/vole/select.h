@@ -4,6 +4,8 @@
 //
 // Clauses refer to their arguments: write them inside the call. The handler of the taken clause
 // runs after the select, on the caller's stack, with nothing locked; what it throws leaves select().
+// A value's move is another matter: it runs while channels are locked, and may neither wait nor wake
+// (vole/chan.h).
 #pragma once
 
 #include <array>
@@ -36,10 +38,21 @@ concept channel_to_receive = requires(const C& c) { typename C::value_type; c.re
 template <class C>
 concept clause = !std::is_lvalue_reference_v<C> && requires { typename C::vole_clause; };
 
+// A handler of on_recv. Where it could take both, as a generic lambda can, it gets the optional.
+template <class Fn, class T>
+concept takes_optional = std::invocable<Fn, std::optional<T>>;
+template <class Fn, class T>
+concept takes_value = !takes_optional<Fn, T> && std::invocable<Fn, T>;
+template <class Fn, class T>
+concept receive_handler = takes_optional<Fn, T> || std::invocable<Fn, T> || std::invocable<Fn>;
+
 template <class T, class Fn>
 void call_with(Fn&& fn, std::optional<T> value) {
-  if constexpr (std::invocable<Fn, std::optional<T>>) {
+  if constexpr (takes_optional<Fn, T>) {
     std::invoke(std::forward<Fn>(fn), std::move(value));
+  } else if constexpr (takes_value<Fn, T>) {
+    value.has_value() ? static_cast<void>(std::invoke(std::forward<Fn>(fn), *std::move(value)))
+                      : static_cast<void>(std::invoke(std::forward<Fn>(fn), T()));
   } else {
     std::invoke(std::forward<Fn>(fn));
   }
@@ -195,11 +208,19 @@ class default_clause {
 
 }  // namespace detail
 
+// fn takes what recv() returns, a std::optional<T> that is empty if the channel is closed; or a T, a
+// default one if the channel is closed; or nothing.
 template <class C, class Fn = detail::no_handler>
-  requires detail::channel_to_receive<C> &&
-           (std::invocable<Fn, std::optional<typename C::value_type>> || std::invocable<Fn>)
+  requires detail::channel_to_receive<C> && detail::receive_handler<Fn, typename C::value_type>
 [[nodiscard]] auto on_recv(const C& channel, Fn&& fn = {}) {
-  return detail::recv_clause<typename C::value_type, Fn&&>(channel.core(), std::forward<Fn>(fn));
+  using T = typename C::value_type;
+  if constexpr (detail::takes_value<Fn, T> && !std::is_default_constructible_v<T>) {
+    static_assert(std::is_default_constructible_v<T>,
+                  "vole::on_recv: the handler takes T, so a closed channel gives it a default T, and "
+                  "this T has none. Let the handler take std::optional<T>");
+  } else {
+    return detail::recv_clause<T, Fn&&>(channel.core(), std::forward<Fn>(fn));
+  }
 }
 template <class C>
   requires detail::channel_to_receive<C>
@@ -220,7 +241,7 @@ template <class C, class Value, class Fn = detail::no_handler>
 // Taken when that much time has passed since select() was called and nothing else was ready.
 template <class Fn = detail::no_handler>
   requires std::invocable<Fn>
-[[nodiscard]] auto on_after(duration d, Fn&& fn = {}) {
+[[nodiscard]] auto on_after(detail::any_duration d, Fn&& fn = {}) {
   return detail::after_clause<Fn&&>(d, std::forward<Fn>(fn));
 }
 

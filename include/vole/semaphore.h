@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <system_error>
 
+#include <vole/detail/left_behind.h>
 #include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 
@@ -14,8 +16,8 @@ inline namespace v0 {
 // lets the goroutine that got them run; there may be more in the end than at the beginning. Who
 // asks for more than there will ever be waits for ever, and those behind it with it: where nobody
 // is left to release(), that is a deadlock and reported as one.
-// A negative number, or more than 2147483647 permits, is fatal. Destroyed while somebody waits:
-// undefined; fatal in checked builds of the library.
+// A negative number, or more than 2147483647 permits, is fatal. So is its destruction while somebody
+// waits, unless it is static and exit() destroys it.
 class semaphore {
  public:
   explicit constexpr semaphore(std::int32_t permits) noexcept : state_{first(permits), {}} {}
@@ -31,6 +33,23 @@ class semaphore {
       detail::semaphore_acquire_slow(state_, n);
   }
 
+  // Until the context is cancelled at the latest: then std::system_error with its err(), which the
+  // twins put into `error`, and nothing is taken. So it is, too, if the context was cancelled
+  // before, whatever there is to take. Who gives up in front lets those behind it through.
+  void acquire(const context& ctx, std::int32_t n = 1) {
+    std::error_code error;
+    if (!acquire(ctx, n, error)) detail::throw_wait_ended("vole::semaphore::acquire", error);
+  }
+  bool acquire(const context& ctx, std::int32_t n, std::error_code& error) noexcept {
+    if (n < 0) [[unlikely]]
+      detail::semaphore_negative();
+    return detail::may_wait(ctx, error) &&
+           (try_acquire(n) || detail::semaphore_acquire_unless(state_, n, ctx, error));
+  }
+  bool acquire(const context& ctx, std::error_code& error) noexcept {
+    return acquire(ctx, 1, error);
+  }
+
   [[nodiscard]] bool try_acquire(std::int32_t n = 1) noexcept {
     if (n < 0) [[unlikely]]
       detail::semaphore_negative();
@@ -40,14 +59,15 @@ class semaphore {
       if (state_.word.compare_exchange_strong(seen, seen - wanted, std::memory_order_acquire,
                                               std::memory_order_relaxed))
         return true;
+    detail::end_if_left_behind();
     return false;
   }
 
   // False: the time was over first, and nothing was taken. A time that is past only tries.
-  [[nodiscard]] bool try_acquire_until(time_point t, std::int32_t n = 1) noexcept {
+  [[nodiscard]] bool try_acquire_until(detail::any_time_point t, std::int32_t n = 1) noexcept {
     return try_acquire(n) || detail::semaphore_acquire_until(state_, n, detail::to_ns(t));
   }
-  [[nodiscard]] bool try_acquire_for(duration d, std::int32_t n = 1) noexcept {
+  [[nodiscard]] bool try_acquire_for(detail::any_duration d, std::int32_t n = 1) noexcept {
     return try_acquire(n) || detail::semaphore_acquire_until(state_, n, detail::deadline_after(d));
   }
 
@@ -58,7 +78,7 @@ class semaphore {
     while ((seen & detail::wait_flag::waiting) == 0 && seen + permits(n) <= most)
       if (state_.word.compare_exchange_strong(seen, seen + permits(n), std::memory_order_acq_rel,
                                               std::memory_order_relaxed))
-        return;
+        return detail::end_if_left_behind();
     detail::semaphore_release_slow(state_, n);
   }
 

@@ -2,19 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <system_error>
 
+#include <vole/detail/left_behind.h>
+#include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 
 namespace vole {
 inline namespace v0 {
 
-// Go's sync.RWMutex. SharedLockable: std::shared_lock works. A writer that waits keeps new readers
-// out; when a writer unlocks, all readers that queued meanwhile go first, then the next writer.
-// So a goroutine that reads must not lock_shared() again: a writer may have come in between. Who
-// locks what it has locked, in any other way, waits for ever: a deadlock, reported as one where
-// nobody else is left.
-// Unlocking what is not locked is fatal. Destroyed while somebody waits: undefined; fatal in
-// checked builds of the library.
+// Go's sync.RWMutex. SharedTimedLockable: std::shared_lock works. A writer that waits keeps new
+// readers out, until it has had its turn or gives up; when a writer unlocks, all readers that queued
+// meanwhile go first, then the next writer. So a goroutine that reads must not lock_shared() again:
+// a writer may have come in between. Who locks what it has locked, in any other way, waits for ever:
+// a deadlock, reported as one where nobody else is left.
+// Unlocking what is not locked is fatal. So is its destruction while somebody waits, unless it is
+// static and exit() destroys it.
 class shared_mutex {
  public:
   constexpr shared_mutex() noexcept = default;
@@ -28,12 +31,33 @@ class shared_mutex {
   }
   [[nodiscard]] bool try_lock() noexcept {
     std::uint64_t seen = 0;
-    return change(seen, detail::shared_flag::writer, std::memory_order_acquire);
+    if (change(seen, detail::shared_flag::writer, std::memory_order_acquire)) return true;
+    detail::end_if_left_behind();
+    return false;
+  }
+  // False: the time was over first. A time that is past only tries.
+  [[nodiscard]] bool try_lock_until(detail::any_time_point t) noexcept {
+    return try_lock() || detail::shared_lock_until(state_, detail::to_ns(t));
+  }
+  [[nodiscard]] bool try_lock_for(detail::any_duration d) noexcept {
+    return try_lock() || detail::shared_lock_until(state_, detail::deadline_after(d));
+  }
+  // Until the context is cancelled at the latest: then std::system_error with its err(), which the
+  // twin puts into `error`, and it is not locked. So it is, too, if the context was cancelled
+  // before.
+  void lock(const context& ctx) {
+    std::error_code error;
+    if (!lock(ctx, error)) detail::throw_wait_ended("vole::shared_mutex::lock", error);
+  }
+  [[nodiscard]] bool lock(const context& ctx, std::error_code& error) noexcept {
+    return detail::may_wait(ctx, error) &&
+           (try_lock() || detail::shared_lock_unless(state_, ctx, error));
   }
   void unlock() noexcept {
     std::uint64_t seen = detail::shared_flag::writer;
     if (!change(seen, 0, std::memory_order_release)) [[unlikely]]
       detail::shared_unlock_slow(state_);
+    detail::end_if_left_behind();
   }
 
   void lock_shared() noexcept {
@@ -44,13 +68,30 @@ class shared_mutex {
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
     while ((seen & blocks_readers) == 0)
       if (change(seen, seen + detail::wait_flag::one, std::memory_order_acquire)) return true;
+    detail::end_if_left_behind();
     return false;
+  }
+  [[nodiscard]] bool try_lock_shared_until(detail::any_time_point t) noexcept {
+    return try_lock_shared() || detail::shared_lock_shared_until(state_, detail::to_ns(t));
+  }
+  [[nodiscard]] bool try_lock_shared_for(detail::any_duration d) noexcept {
+    return try_lock_shared() || detail::shared_lock_shared_until(state_, detail::deadline_after(d));
+  }
+  void lock_shared(const context& ctx) {
+    std::error_code error;
+    if (!lock_shared(ctx, error))
+      detail::throw_wait_ended("vole::shared_mutex::lock_shared", error);
+  }
+  [[nodiscard]] bool lock_shared(const context& ctx, std::error_code& error) noexcept {
+    return detail::may_wait(ctx, error) &&
+           (try_lock_shared() || detail::shared_lock_shared_unless(state_, ctx, error));
   }
   void unlock_shared() noexcept {
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
     // With somebody waiting, or nobody inside, the slow path decides.
     while ((seen & detail::wait_flag::waiting) == 0 && seen >= detail::wait_flag::one)
-      if (change(seen, seen - detail::wait_flag::one, std::memory_order_release)) return;
+      if (change(seen, seen - detail::wait_flag::one, std::memory_order_release))
+        return detail::end_if_left_behind();
     detail::shared_unlock_shared_slow(state_);
   }
 

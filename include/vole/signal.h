@@ -1,19 +1,24 @@
-// Signals as values: Go's signal.Notify.
+// Signals as values: Go's signal.Notify, NotifyContext, Ignore and Reset.
 #pragma once
 
 #include <csignal>
 #include <initializer_list>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include <vole/chan.h>
+#include <vole/context.h>
 
 namespace vole {
 inline namespace v0 {
 namespace detail {
 class signal_listener;
 signal_listener* listen_to_signals(send_chan<int> to, std::span<const int> signals);
+signal_listener* listen_to_signals(context canceled, std::span<const int> signals);
 void end_listening(signal_listener* l) noexcept;
+void cancel_by_signal(const context& ctx, int number);  // user context, a plain thread
 }  // namespace detail
 
 // What signal_notify gives back. Movable. Destroying it ends the registration.
@@ -55,6 +60,37 @@ class registration {
                                                 std::initializer_list<int> signals) {
   return signal_notify(std::move(to), std::span<const int>(signals.begin(), signals.size()));
 }
+
+// The cause of a signal_context that a signal has ended.
+class signal_received : public std::runtime_error {
+ public:
+  explicit signal_received(int number)
+      : std::runtime_error("vole: signal " + std::to_string(number) + " received"),
+        number_(number) {}
+  int number() const noexcept { return number_; }
+
+ private:
+  int number_;
+};
+
+// A context that is cancelled when one of these signals comes; its cause() is a signal_received. They
+// do nothing else until cancel() is called or destroyed, also when the context has ended: who calls
+// cancel() then has the next Ctrl-C end the program. What the cancellation calls (stop callbacks)
+// runs on a goroutine of vole's or, while no runtime runs, on the thread that tells of signals.
+// Throws as signal_notify.
+[[nodiscard]] cancelable signal_context(const context& parent, std::span<const int> signals);
+[[nodiscard]] inline cancelable signal_context(const context& parent,
+                                               std::initializer_list<int> signals) {
+  return signal_context(parent, std::span<const int>(signals.begin(), signals.size()));
+}
+
+// The signal does nothing from now on, and no registration or context of before gets it any more; one
+// that is made later does, as if it had never been ignored. Programs that are started by exec ignore
+// it, too. Throws as signal_notify.
+void ignore_signal(int number);
+// Undoes what signal_notify, signal_context and ignore_signal did to it: no registration of before
+// gets it any more, and the handler or the action that it had before vole is back.
+void reset_signal(int number);
 
 }  // namespace v0
 }  // namespace vole

@@ -5,7 +5,9 @@
 // waiter may destroy it.
 #pragma once
 
+#include <vole/barrier.h>
 #include <vole/condition_variable.h>
+#include <vole/latch.h>
 #include <vole/local.h>
 #include <vole/mutex.h>
 #include <vole/once.h>

@@ -1,4 +1,9 @@
 // Time: the clock, sleeping, timers and tickers, and functions that are called later.
+//
+// Wherever vole takes a duration it takes any std::chrono::duration: 5ms, 0.5s, hours(1). What is
+// finer than a nanosecond is cut off, what is too long lasts for ever, and what is no number (a NaN)
+// is no time. Wherever it takes a time_point it takes any time of the steady clock, and one of
+// another clock: that is as far from now as that clock says when the call is made.
 #pragma once
 
 #include <chrono>
@@ -6,18 +11,26 @@
 
 #include <vole/chan.h>
 #include <vole/detail/deferred.h>
+#include <vole/detail/left_behind.h>
 #include <vole/detail/time.h>
 
 namespace vole {
 inline namespace v0 {
 
 // The clock all deadlines refer to.
-inline time_point now() noexcept { return std::chrono::steady_clock::now(); }
+inline time_point now() noexcept {
+  detail::end_if_left_behind();
+  return std::chrono::steady_clock::now();
+}
 
 // Parks the goroutine, or blocks the plain thread. Returns at once if the time is past.
-inline void sleep_until(time_point t) noexcept { detail::sleep_until_ns(detail::to_ns(t)); }
-inline void sleep_for(duration d) noexcept {
-  if (d > duration::zero()) detail::sleep_for_ns(d.count());
+inline void sleep_until(detail::any_time_point t) noexcept {
+  detail::sleep_until_ns(detail::to_ns(t));
+}
+inline void sleep_for(detail::any_duration d) noexcept {
+  const std::int64_t ns = duration(d).count();
+  if (ns > 0) return detail::sleep_for_ns(ns);
+  detail::end_if_left_behind();
 }
 
 namespace detail {
@@ -69,10 +82,10 @@ class clock_handle {
 // is forgotten when that ends, as if stopped. Destroying it stops it.
 class timer : public detail::clock_handle {
  public:
-  explicit timer(duration d) : clock_handle(detail::deadline_after(d), 0) {}
+  explicit timer(detail::any_duration d) : clock_handle(detail::deadline_after(d), 0) {}
 
   // Once more, that much from now. The result is as stop()'s.
-  bool reset(duration d) noexcept { return start(detail::deadline_after(d), 0); }
+  bool reset(detail::any_duration d) noexcept { return start(detail::deadline_after(d), 0); }
 };
 
 // Sends the time on its channel again and again. Ticks that nobody receives in time, or that come
@@ -80,18 +93,18 @@ class timer : public detail::clock_handle {
 // std::invalid_argument unless d is positive.
 class ticker : public detail::clock_handle {
  public:
-  explicit ticker(duration d)
+  explicit ticker(detail::any_duration d)
       : clock_handle(detail::deadline_after(d), detail::checked_period(d)) {}
 
   // The next tick that much from now, and so on. The result is as stop()'s.
-  bool reset(duration d) {
+  bool reset(detail::any_duration d) {
     const std::int64_t period = detail::checked_period(d);
     return start(detail::deadline_after(d), period);
   }
 };
 
 // timer(d).channel() without the timer, which ends when nobody holds the channel any more.
-[[nodiscard]] inline recv_chan<time_point> after(duration d) {
+[[nodiscard]] inline recv_chan<time_point> after(detail::any_duration d) {
   return detail::clock_handle::alone(detail::deadline_after(d));
 }
 
@@ -117,11 +130,12 @@ class func_timer {
   }
   ~func_timer() { detail::drop_func_timer(node_); }
 
-  // True: it was pending, and will not run. False: it has been started, or was stopped before.
+  // True: it was pending, and will not run. False: it was stopped before, or it has been started, and
+  // may be about to run or run.
   bool stop() noexcept { return detail::stop_func_timer(node_); }
   // Once more, that much from now. True: it was pending, and the earlier time counts no more.
   // False: it had been started or stopped; the function may then run twice at the same time.
-  bool reset(duration d) noexcept {
+  bool reset(detail::any_duration d) noexcept {
     return detail::reset_func_timer(node_, detail::deadline_after(d));
   }
 
@@ -132,7 +146,7 @@ class func_timer {
 // Calls fn after that time, in a goroutine of its own. From any thread; starts the runtime if none
 // runs. An exception that leaves fn ends the program.
 template <detail::deferrable F>
-func_timer after_func(duration d, F&& fn) {
+func_timer after_func(detail::any_duration d, F&& fn) {
   const std::int64_t when = detail::deadline_after(d);
   return func_timer(detail::make_func_timer(detail::defer(std::forward<F>(fn)), when));
 }

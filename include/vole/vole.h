@@ -7,6 +7,7 @@
 #include <vole/errors.h>
 #include <vole/go.h>
 #include <vole/group.h>
+#include <vole/io.h>
 #include <vole/net.h>
 #include <vole/runtime.h>
 #include <vole/select.h>

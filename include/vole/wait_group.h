@@ -1,12 +1,15 @@
 // wait_group: waits for a number of things to be done.
 #pragma once
 
-#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <type_traits>
+#include <system_error>
 #include <utility>
 
+#include <vole/detail/go_options.h>
+#include <vole/detail/left_behind.h>
 #include <vole/detail/spawn.h>
 #include <vole/detail/waitable.h>
 
@@ -28,31 +31,64 @@ class wait_group {
   void add(std::int32_t n = 1) noexcept {
     const std::uint64_t delta = static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift;
     const std::uint64_t old = state_.word.fetch_add(delta, std::memory_order_acq_rel);
-    const auto now = static_cast<std::int32_t>((old + delta) >> detail::wait_flag::count_shift);
-    if (now <= 0 || (old & detail::wait_flag::all) != 0) [[unlikely]]
+    const std::int64_t now =
+        std::int64_t{static_cast<std::int32_t>(old >> detail::wait_flag::count_shift)} + n;
+    const std::uint64_t special = (old & detail::wait_flag::all) | detail::left_behind();
+    if (now <= 0 || (n > 0 && now > INT32_MAX) || special != 0) [[unlikely]]
       detail::wait_group_add_slow(state_, old, n);
   }
   void done() noexcept { add(-1); }
 
   void wait() noexcept {
-    if (state_.word.load(std::memory_order_acquire) == 0) return;
+    if (state_.word.load(std::memory_order_acquire) == 0) return detail::end_if_left_behind();
     detail::wait_group_wait_slow(state_);
   }
+  // Until the context is cancelled at the latest: then std::system_error with its err(), which the
+  // twin puts into `error`. So it is, too, if the context was cancelled before. What is counted
+  // goes on, and may still use the group: wait() again before it is destroyed.
+  void wait(const context& ctx) {
+    std::error_code error;
+    if (!wait(ctx, error)) detail::throw_wait_ended("vole::wait_group::wait", error);
+  }
+  bool wait(const context& ctx, std::error_code& error) noexcept {
+    if (!detail::may_wait(ctx, error)) return false;
+    if (state_.word.load(std::memory_order_acquire) != 0)
+      return detail::wait_group_wait_unless(state_, ctx, error);
+    detail::end_if_left_behind();
+    return true;
+  }
 
-  // Runs fn on a new goroutine that counts as one. If fn throws, the program ends.
-  template <class F>
-    requires std::invocable<std::decay_t<F>>
-  [[gnu::always_inline]] inline void go(F&& fn) {
+  // Runs fn(args...) on a new goroutine that counts as one. Function and arguments are copied or
+  // moved, as by vole::go. If fn throws, the program ends.
+  template <class F, class... Args>
+    requires detail::startable<F, Args...>
+  [[gnu::always_inline]] inline void go(F&& fn, Args&&... args) {
+    start(nullptr, 0, std::forward<F>(fn), std::forward<Args>(args)...);
+  }
+  template <class F, class... Args>
+    requires detail::startable<F, Args...>
+  [[gnu::always_inline]] inline void go(const go_options& options, F&& fn, Args&&... args) {
+    start(detail::name_of(options), options.stack_size, std::forward<F>(fn),
+          std::forward<Args>(args)...);
+  }
+
+ private:
+  template <class F, class... Args>
+  [[gnu::always_inline]] inline void start(const char* name, std::size_t stack_size, F&& fn,
+                                           Args&&... args) {
+    using call = detail::call_t<F, Args...>;
     add(1);
     try {
-      detail::start_goroutine(nullptr, 0, done_after<std::decay_t<F>>{this, std::forward<F>(fn)});
+      detail::start_goroutine(
+          name, stack_size,
+          done_after<call>{this, std::optional<call>(std::in_place, std::forward<F>(fn),
+                                                     std::forward<Args>(args)...)});
     } catch (...) {
       done();
       throw;
     }
   }
 
- private:
   // Counts down when fn has returned or exit_goroutine() unwinds it, after fn is destroyed.
   template <class F>
   struct done_after {
@@ -67,7 +103,7 @@ class wait_group {
           self.group->done();
         }
       } const at_the_end{*this};
-      (*std::move(fn))();
+      std::invoke(*std::move(fn));
     }
   };
 

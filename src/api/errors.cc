@@ -19,6 +19,8 @@ class category final : public std::error_category {
       case errc::goroutine_exited: return "the goroutine called exit_goroutine()";
       case errc::no_such_host: return "no such host";
       case errc::lookup_failed: return "temporary failure in name resolution";
+      case errc::too_long: return "longer than the limit allows";
+      case errc::unexpected_end: return "unexpected end of the stream";
     }
     return "unknown error";
   }
@@ -26,6 +28,7 @@ class category final : public std::error_category {
     switch (static_cast<errc>(code)) {
       case errc::deadline_exceeded: return std::errc::timed_out;
       case errc::canceled: return std::errc::operation_canceled;
+      case errc::too_long: return std::errc::message_size;
       default: return {code, *this};
     }
   }

@@ -3,6 +3,8 @@
 #include <vole/go.h>
 
 #include <exception>
+#include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -11,7 +13,9 @@
 
 #include "base/note.h"
 #include "os/os.h"
+#include "root/root.h"
 #include "sched/boot.h"
+#include "sched/crash.h"
 #include "sched/exit.h"
 #include "sched/park.h"
 #include "sched/spawn.h"
@@ -21,6 +25,9 @@ inline namespace v0 {
 namespace {
 
 static_assert(detail::kInlineCallable == rt::kInlineCallable);
+
+// Nothing calls the root: this alone brings it into a program that links the library statically.
+[[gnu::used]] constinit const root::table* const kRoot = &vole_root;
 
 // Out of line, as it is seldom needed: its strings would cost every spawn a larger frame.
 [[gnu::noinline]] std::uint32_t checked_stack_size(std::size_t asked) {
@@ -37,6 +44,11 @@ rt::wishes wishes_of(const detail::spawn_request& r) {
 [[gnu::noinline]] void spawn_with_wishes(const detail::spawn_request& r, void* created_at,
                                          const void* callable, std::size_t bytes) {
   rt::spawn_with_wishes({r.invoke, r.abandon}, created_at, wishes_of(r), callable, bytes);
+}
+
+rt::crash::origin origin_of(const detail::thrower* t) noexcept {
+  if (t == nullptr) return {};
+  return {t->id, t->created_at, t->name};
 }
 
 }  // namespace
@@ -89,14 +101,30 @@ void run_main(void (*body)(void*), void* arg) {
 
 bool unwinding() noexcept { return std::uncaught_exceptions() > 0 || rt::is_exiting(); }
 
+std::unique_ptr<thrower> this_thrower() noexcept {
+  std::unique_ptr<thrower> t(new (std::nothrow) thrower);
+  if (t == nullptr) return t;
+  const rt::crash::origin o = rt::crash::this_origin();
+  t->id = o.id;
+  t->created_at = o.created_at;
+  o.name.copy(t->name, sizeof(t->name) - 1);
+  return t;
+}
+
 // Ends the program with the exception in hand, so that the last words can name it.
-void uncollected(const std::exception_ptr& error) noexcept {
+void uncollected(const std::exception_ptr& error, const thrower* by) noexcept {
   try {
     std::rethrow_exception(error);
   } catch (...) {
+    rt::crash::tell_uncollected(origin_of(by));
     std::terminate();
   }
 }
+
+rethrowing::rethrowing(const thrower* by) noexcept {
+  rt::crash::begin_rethrow(origin_of(by));
+}
+rethrowing::~rethrowing() { rt::crash::end_rethrow(); }
 
 void throw_nothing_to_join() { throw std::logic_error("vole::join_handle: nothing to join"); }
 

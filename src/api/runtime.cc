@@ -3,9 +3,11 @@
 #include <vole/runtime.h>
 
 #include <stdexcept>
+#include <system_error>
 #include <string>
 
 #include <vole/detail/checkpoint.h>
+#include <vole/detail/left_behind.h>
 
 #include "sched/boot.h"
 #include "sched/inspect.h"
@@ -14,12 +16,16 @@
 
 namespace vole {
 inline namespace v0 {
-int max_procs() noexcept { return static_cast<int>(rt::boot::procs()); }
+int max_procs() noexcept {
+  detail::end_if_left_behind();
+  return static_cast<int>(rt::boot::procs());
+}
 
 int set_max_procs(int n) {
   if (n < 1 || n > static_cast<int>(rt::boot::kMostProcs))
     throw std::invalid_argument("vole::set_max_procs: must be from 1 to 1024, not " +
                                 std::to_string(n));
+  detail::end_if_left_behind();
   return static_cast<int>(rt::boot::set_procs(static_cast<std::uint32_t>(n)));
 }
 
@@ -27,12 +33,16 @@ int set_max_threads(int n) {
   if (n < 1)
     throw std::invalid_argument("vole::set_max_threads: must be at least 1, not " +
                                 std::to_string(n));
+  detail::end_if_left_behind();
   return static_cast<int>(rt::boot::set_max_threads(static_cast<std::uint32_t>(n)));
 }
 
 std::size_t num_goroutines() noexcept { return stats().goroutines; }
 
-std::uint64_t goroutine_id() noexcept { return rt::current_id(); }
+std::uint64_t goroutine_id() noexcept {
+  detail::end_if_left_behind();
+  return rt::current_id();
+}
 
 void lock_os_thread() noexcept { rt::lock_thread(); }
 void unlock_os_thread() noexcept { rt::unlock_thread(); }
@@ -54,6 +64,7 @@ runtime_stats stats() noexcept {
   s.idle_threads = static_cast<int>(now.idle_threads);
   s.spinning_threads = now.spinning;
   s.zombie_threads = static_cast<int>(now.zombies);
+  s.blocking_threads = static_cast<int>(now.in_calls);
   s.goroutines =
       now.spawned > now.finished ? static_cast<std::size_t>(now.spawned - now.finished) : 0;
   s.global_queue = now.global_queue;
@@ -73,12 +84,9 @@ runtime_stats stats() noexcept {
   return s;
 }
 
-void dump_goroutines(std::FILE* out) {
-  std::string text;  // collected first: `out` may block, and the world is stopped meanwhile
-  rt::dump_all([](std::string_view part,
-                  void* to) noexcept { static_cast<std::string*>(to)->append(part); },
-               &text);
-  std::fwrite(text.data(), 1, text.size(), out);
+void dump_on_sigquit() {
+  if (const int error = rt::boot::dump_on_sigquit())
+    throw std::system_error(error, std::generic_category(), "vole::dump_on_sigquit");
 }
 
 void shutdown() {

@@ -19,6 +19,9 @@
 //        Rejected: a goroutine that waits in the poller. It would end with every runtime and be
 //        missing between two; it would be counted and dumped among the program's own; and a
 //        plain thread that has no runtime would hear nothing.
+// Note   a context is cancelled in user context: the teller takes down who is to be, under the
+//        lock, and does it afterwards (cancel_heard). That may run user code on the teller's thread,
+//        which may end the last registration: then the teller is not joined but let go.
 // Note   a forked child has no teller. Ending a registration there leaves everything as it is;
 //        making one is refused.
 // Proof  tests/api/signal_test.cc, tests/crash/signal_test.cc
@@ -43,7 +46,10 @@ using namespace base;
 class signal_listener {
  public:
   explicit signal_listener(send_chan<int> c) noexcept : to(std::move(c)) {}
-  const send_chan<int> to;
+  explicit signal_listener(context c) noexcept : to(nullptr), canceled(std::move(c)) {}
+  const send_chan<int> to;   // nil: a context's
+  const context canceled;
+  int heard = 0;             // under lock: the signal that has come, a context's
   std::uint64_t wanted = 0;  // bit n - 1: signal n
   signal_listener* next = nullptr;
   signal_listener* prev = nullptr;
@@ -70,8 +76,34 @@ void each_signal(std::uint64_t set, F f) noexcept {
 
 void tell_locked(int number) noexcept {
   for (std::uint32_t n = os::take_signals(number); n > 0; --n)
-    for (signal_listener* l = desk.first; l != nullptr; l = l->next)
-      if ((l->wanted >> (number - 1) & 1) != 0) l->to.try_send(number);
+    for (signal_listener* l = desk.first; l != nullptr; l = l->next) {
+      if ((l->wanted >> (number - 1) & 1) == 0) continue;
+      if (l->to != nullptr) {
+        l->to.try_send(number);
+      } else {
+        l->heard = number;
+      }
+    }
+}
+
+// The next context that a signal has come for. 0: there is none.
+int take_heard(context& canceled) noexcept {
+  holding hold(desk.lock);
+  for (signal_listener* l = desk.first; l != nullptr; l = l->next)
+    if (l->heard != 0) {
+      canceled = l->canceled;
+      return std::exchange(l->heard, 0);
+    }
+  return 0;
+}
+
+void cancel_heard() {
+  for (;;) {
+    context canceled;
+    const int number = take_heard(canceled);
+    if (number == 0) return;
+    cancel_by_signal(canceled, number);
+  }
 }
 
 // False: this teller's time is over.
@@ -85,10 +117,15 @@ bool tell(std::uintptr_t self) noexcept {
   return on_duty;
 }
 
+constinit thread_local bool is_teller = false;
+[[gnu::noinline]] bool on_teller() noexcept { return is_teller; }
+
 void teller_main(void* number) noexcept {
+  is_teller = true;
   for (;;) {
     const std::uint32_t bell = os::signal_bell();
     if (!tell(reinterpret_cast<std::uintptr_t>(number))) return;
+    cancel_heard();
     os::sleep_until_rung(bell);
   }
 }
@@ -129,7 +166,7 @@ void end(signal_listener& l) noexcept {
   desk.lock.release();
   if (!was_last) return;
   os::ring_for_signals();
-  os::join_thread(thread);
+  on_teller() ? os::detach_thread(thread) : os::join_thread(thread);
 }
 
 // 0 or errno; then `refused` says which signal it was about, 0: the teller.
@@ -147,8 +184,9 @@ int begin_locked(signal_listener& l, std::uint64_t wanted, int& refused) noexcep
   return error;
 }
 
-[[noreturn]] void refuse(int number, const char* why) {
-  throw std::invalid_argument("vole::signal_notify: signal " + std::to_string(number) + " " + why);
+[[noreturn]] void refuse(const char* who, int number, const char* why) {
+  throw std::invalid_argument(std::string("vole::") + who + ": signal " + std::to_string(number) +
+                              " " + why);
 }
 
 // The teller, and perhaps somebody with the lock, are threads of the parent.
@@ -157,38 +195,69 @@ bool in_forked_child() noexcept {
   return process != 0 && process != os::process_id();
 }
 
-std::uint64_t checked(std::span<const int> signals) {
-  if (signals.empty()) throw std::invalid_argument("vole::signal_notify: no signals are named");
+std::uint64_t checked(const char* who, std::span<const int> signals) {
+  if (signals.empty())
+    throw std::invalid_argument(std::string("vole::") + who + ": no signals are named");
   std::uint64_t set = 0;
   for (const int n : signals) {
-    if (n < 1 || n > os::kMostSignals) refuse(n, "does not exist");
+    if (n < 1 || n > os::kMostSignals) refuse(who, n, "does not exist");
     for (const int never : {SIGKILL, SIGSTOP})
-      if (n == never) refuse(n, "cannot be caught by anybody");
+      if (n == never) refuse(who, n, "cannot be caught by anybody");
     for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS})
-      if (n == fault) refuse(n, "is a fault of the thread that gets it, which cannot go on");
+      if (n == fault) refuse(who, n, "is a fault of the thread that gets it, which cannot go on");
     set |= std::uint64_t{1} << (n - 1);
   }
+  if (in_forked_child())
+    throw std::logic_error(std::string("vole::") + who +
+                           ": called in a forked child whose parent has registrations. After fork "
+                           "call nothing but exec or _exit");
   return set;
 }
 
-}  // namespace
-
-signal_listener* listen_to_signals(send_chan<int> to, std::span<const int> signals) {
-  if (to == nullptr) throw std::invalid_argument("vole::signal_notify: the nil channel");
-  const std::uint64_t wanted = checked(signals);
-  if (in_forked_child())
-    throw std::logic_error(
-        "vole::signal_notify: called in a forked child whose parent has registrations. After fork "
-        "call nothing but exec or _exit");
-  auto listener = std::make_unique<signal_listener>(std::move(to));
+signal_listener* listen(const char* who, std::unique_ptr<signal_listener> listener,
+                        std::uint64_t wanted) {
   int refused = 0;
   desk.lock.acquire();
   const int error = begin_locked(*listener, wanted, refused);
   desk.lock.release();
   if (error == 0) return listener.release();
   end(*listener);
-  if (refused != 0) refuse(refused, "is refused by the system");
-  throw std::system_error(error, std::generic_category(), "vole::signal_notify: no thread for it");
+  if (refused != 0) refuse(who, refused, "is refused by the system");
+  throw std::system_error(error, std::generic_category(),
+                          std::string("vole::") + who + ": no thread for it");
+}
+
+// Nobody of now wants that signal any more.
+void forget_users_locked(int number) noexcept {
+  for (signal_listener* l = desk.first; l != nullptr; l = l->next) {
+    l->wanted &= ~(std::uint64_t{1} << (number - 1));
+    if (l->heard == number) l->heard = 0;
+  }
+  desk.users[number] = 0;
+}
+
+void set_aside(const char* who, int number, int (*action)(int) noexcept) {
+  checked(who, std::span<const int>(&number, 1));
+  desk.lock.acquire();
+  forget_users_locked(number);
+  const int error = action(number);
+  desk.lock.release();
+  if (error != 0) refuse(who, number, "is refused by the system");
+}
+
+}  // namespace
+
+signal_listener* listen_to_signals(send_chan<int> to, std::span<const int> signals) {
+  constexpr const char* who = "signal_notify";
+  if (to == nullptr) throw std::invalid_argument("vole::signal_notify: the nil channel");
+  const std::uint64_t wanted = checked(who, signals);
+  return listen(who, std::make_unique<signal_listener>(std::move(to)), wanted);
+}
+
+signal_listener* listen_to_signals(context canceled, std::span<const int> signals) {
+  constexpr const char* who = "signal_context";
+  const std::uint64_t wanted = checked(who, signals);
+  return listen(who, std::make_unique<signal_listener>(std::move(canceled)), wanted);
 }
 
 void end_listening(signal_listener* l) noexcept {
@@ -198,5 +267,12 @@ void end_listening(signal_listener* l) noexcept {
 }
 
 }  // namespace detail
+
+void ignore_signal(int number) {
+  detail::set_aside("ignore_signal", number, &os::ignore_signal);
+}
+
+void reset_signal(int number) { detail::set_aside("reset_signal", number, &os::reset_signal); }
+
 }  // namespace v0
 }  // namespace vole

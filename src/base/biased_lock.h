@@ -66,7 +66,7 @@ class biased_lock {
   // own::stand_up.
   bool is_owned_by(const seat& mine) const noexcept { return own::is_owned_by(whose_, mine); }
   [[gnu::always_inline]] bool try_sit(seat& mine) noexcept {
-    if (!own::try_sit(whose_, mine, this)) return false;
+    if (!own::try_sit(whose_, mine, own::name_of_lock(this))) return false;
     lock_order::took(Rank);
     return true;
   }
@@ -89,7 +89,7 @@ class biased_lock {
   atomic<std::uint32_t>* word() noexcept { return word_.word(); }
   // And after taking::unsettled; ours from when the word is free.
   [[gnu::noinline]] void settle(const seat& mine) noexcept {
-    own::is_owned(whose_.owner.load(relaxed)) ? own::take_back(whose_, this, &mine)
+    own::is_owned(whose_.owner.load(relaxed)) ? own::take_back(whose_, own::name_of_lock(this), &mine)
                                               : own::give(whose_, mine);
   }
 
@@ -119,7 +119,7 @@ class biased_lock {
     whose_.owner.store(0, relaxed);
   }
   [[gnu::noinline]] void take_back(const seat* mine) noexcept {
-    own::take_back(whose_, this, mine);
+    own::take_back(whose_, own::name_of_lock(this), mine);
   }
 
   lock<Rank> word_;

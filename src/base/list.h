@@ -1,4 +1,4 @@
-// Intrusive singly linked lists: the link is a member of the element.
+// Intrusive lists: the links are members of the element.
 //
 // Who    whoever owns the list, or holds the lock that guards it.
 // Law    size() is the number of elements between front() and the end. An element
@@ -98,6 +98,43 @@ class lifo {
     e->*Next = nullptr;
     --size_;
     return e;
+  }
+
+ private:
+  T* top_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// A lifo out of whose middle an element may be taken: two links.
+template <class T, T* T::*Next, T* T::*Above>
+class double_lifo {
+ public:
+  bool empty() const noexcept { return top_ == nullptr; }
+  std::size_t size() const noexcept { return size_; }
+  T* top() const noexcept { return top_; }
+
+  void push(T* e) noexcept {
+    e->*Next = top_;
+    e->*Above = nullptr;
+    if (top_ != nullptr) top_->*Above = e;
+    top_ = e;
+    ++size_;
+  }
+
+  // nullptr: empty.
+  T* pop() noexcept {
+    T* const e = top_;
+    if (e != nullptr) remove(e);
+    return e;
+  }
+
+  void remove(T* e) noexcept {
+    T* const below = e->*Next;
+    T* const above = e->*Above;
+    (above == nullptr ? top_ : above->*Next) = below;
+    if (below != nullptr) below->*Above = above;
+    e->*Next = e->*Above = nullptr;
+    --size_;
   }
 
  private:

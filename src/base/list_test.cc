@@ -90,5 +90,26 @@ TEST(Lifo, NewestComesFirst) {
   EXPECT_TRUE(p.empty());
 }
 
+TEST(DoubleLifo, ElementsLeaveFromAnywhere) {
+  struct member {
+    member *next = nullptr, *above = nullptr;
+  };
+  member a, b, c, d;
+  double_lifo<member, &member::next, &member::above> p;
+  EXPECT_EQ(p.pop(), nullptr);
+  for (member* m : {&a, &b, &c, &d}) p.push(m);
+  p.remove(&b);
+  EXPECT_EQ(b.next, nullptr);
+  EXPECT_EQ(b.above, nullptr);
+  p.remove(&d);
+  EXPECT_EQ(p.top(), &c);
+  EXPECT_EQ(p.size(), 2u);
+  p.push(&b);
+  p.remove(&a);
+  EXPECT_EQ(p.pop(), &b);
+  EXPECT_EQ(p.pop(), &c);
+  EXPECT_TRUE(p.empty());
+}
+
 }  // namespace
 }  // namespace vole::base

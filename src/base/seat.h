@@ -15,9 +15,12 @@
 //
 // Who    is_owned_by, try_sit, stand_up: who has the P of the seat, inside the runtime. The rest:
 //        who says which lock guards the Ownership.
-// Law    a seat is used by one thread at a time, for one thing at a time, or for all that its P
-//        owns (select). Who sits waits for nobody's seat, and for locks of higher ranks than the
-//        thing's only; who waits for a seat holds none of those.
+// Law    a seat is used by one thread at a time, for one thing at a time, or for all locks that its
+//        P owns (select).
+// Law    who sits in a mutex (sync/mutex_own.cc) runs no user code and waits for nobody. Who sits in
+//        a lock, or everywhere, may run a value's move, which may take back a mutex: it waits for
+//        who sits in that, so for no more than that. It takes back no lock (sched/value_move.h).
+//        Who waits for who sits in a lock does not sit, and holds no lock of a higher rank.
 // Note   to whom it is given: who has taken it kBiasAfter times in a row. If it must be taken back
 //        sooner than kPaid, the next one needs twice as many: a membarrier costs little beside
 //        what was saved before, or beside what led to it.
@@ -36,10 +39,10 @@
 namespace vole::base {
 
 struct alignas(64) seat {
-  static constexpr std::uint32_t kEverywhere = ~std::uint32_t{0};  // in all that is its own
+  static constexpr std::uint32_t kEverywhere = ~std::uint32_t{0};  // in all locks that are its own
   atomic<std::uint32_t> at{0};  // a name; 0: none
 
-  // Returns when it is neither `name` nor everywhere.
+  // Returns when it is not in what has this name.
   void await_leaving(std::uint32_t name) noexcept {
     for (int i = 0; i < kLockSpins; ++i) {
       if (!is_in(at.load(acquire), name)) return;  // pairs: who leaves
@@ -55,8 +58,10 @@ struct alignas(64) seat {
   }
 
   static bool is_in(std::uint32_t at, std::uint32_t name) noexcept {
-    return at == name || at == kEverywhere;
+    return at == name || (at == kEverywhere && is_of_lock(name));
   }
+  // Locks have odd names and mutexes even ones. So who is seen in a mutex is in no lock.
+  static constexpr bool is_of_lock(std::uint32_t name) noexcept { return (name & 1) != 0; }
   static void must_membarrier() noexcept {
     for (int tries = 0; !membarrier(); ++tries)  // for want of memory, on some kernels
       if (tries == kTries) fatal("lock: the kernel refuses a membarrier that it has granted before");
@@ -82,8 +87,12 @@ inline std::uintptr_t owned_by(const seat& s) noexcept {
 inline std::uintptr_t taken_by(const seat& s) noexcept { return owned_by(s) | 1; }
 inline bool is_owned(std::uintptr_t owner) noexcept { return owner != 0 && (owner & 1) == 0; }
 
-inline std::uint32_t name_of(const void* thing) noexcept {  // others may have it, too
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(thing) >> 4) | 1;
+// Names. Another thing may have the same, another kind of thing may not. Both lie at multiples of 8.
+inline std::uint32_t name_of_lock(const void* l) noexcept {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(l)) + 1;
+}
+inline std::uint32_t name_of_mutex(const void* m) noexcept {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(m)) + 2;
 }
 
 template <class Ownership>
@@ -94,14 +103,14 @@ template <class Ownership>
 // Our own, a moment ago. False: not any more; stand_up().
 template <class Ownership>
 [[gnu::always_inline]] inline bool try_sit(const Ownership& o, seat& mine,
-                                           const void* thing) noexcept {
+                                           std::uint32_t name) noexcept {
   // Releases what was done in the thing before: who waits for that may see this name first.
-  mine.at.store(name_of(thing), std::memory_order_release);  // pairs: await_leaving
+  mine.at.store(name, std::memory_order_release);  // pairs: await_leaving
   compiler_barrier();                                        // pairs: the membarrier of take_back
   return likely(is_owned_by(o, mine));
 }
 
-// In everything that is our own: what is_owned_by says from here on holds until stand_up().
+// In every lock that is our own: what is_owned_by says from here on holds until stand_up().
 inline void sit_everywhere(seat& mine) noexcept {
   mine.at.store(seat::kEverywhere, std::memory_order_release);  // pairs: await_leaving
   compiler_barrier();                                           // pairs: take_back
@@ -140,12 +149,12 @@ inline void give(Ownership& o, const seat& s) noexcept {
 
 // It is somebody's own. `mine`: the taker's seat, if it has one: in its own thing it does not sit.
 template <class Ownership>
-inline void take_back(Ownership& o, const void* thing, const seat* mine) noexcept {
+inline void take_back(Ownership& o, std::uint32_t name, const seat* mine) noexcept {
   auto* const whose = reinterpret_cast<seat*>(o.owner.load(relaxed));
   o.owner.store(0, relaxed);
   if (whose != mine) {
     seat::must_membarrier();  // pairs: try_sit
-    whose->await_leaving(name_of(thing));
+    whose->await_leaving(name);
   }
   if (clock_us() - o.count > kPaid) {
     o.doublings = 0;

@@ -48,6 +48,15 @@ class slab_core {
   void pin(const void* record) noexcept;
   void release_all() noexcept;
 
+  // Where a look from outside finds the records (root/root.h).
+  struct offsets {
+    std::uint32_t record_bytes, first, next, used, records;
+  };
+  static constexpr offsets places() noexcept {
+    return {offsetof(slab_core, record_bytes_), offsetof(slab_core, first_), offsetof(chunk, next),
+            offsetof(chunk, used), sizeof(chunk)};
+  }
+
  private:
   // The first bytes of every chunk.
   struct alignas(kAlignment) chunk {

@@ -10,7 +10,7 @@ namespace {
 
 // Off the queue and behind those in `all`. Where nobody else may serve them, as they are: a look at
 // each would be a cache line of each.
-void move_all(chan_waiters& from, chan_waiters& all) noexcept {
+void move_all(chan_core& c, chan_waiters& from, chan_waiters& all) noexcept {
   if (from.first != nullptr && !from.contested) {
     from.first->prev = all.last;
     (all.last != nullptr ? all.last->next : all.first) = from.first;
@@ -18,14 +18,14 @@ void move_all(chan_waiters& from, chan_waiters& all) noexcept {
     from = {};
     return;
   }
-  while (waiter* const w = rt::wait_queue::pop_claimed(from)) rt::wait_queue::push_back(all, w);
+  while (waiter* const w = pop_claimed(c, from)) rt::wait_queue::push_back(all, w);
 }
 
 // Everybody who waits, off both queues. The losers of selects are passed over.
 chan_waiters drain_locked(chan_core& c) noexcept {
   chan_waiters all;
-  move_all(c.receivers, all);
-  move_all(c.senders, all);
+  move_all(c, c.receivers, all);
+  move_all(c, c.senders, all);
   return all;
 }
 

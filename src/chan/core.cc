@@ -5,8 +5,9 @@
 #include <stdexcept>
 
 #include <vole/chan.h>
+#include <vole/detail/left_behind.h>
 
-#include "base/fatal.h"
+#include "sched/value_move.h"
 
 namespace vole {
 inline namespace v0 {
@@ -23,23 +24,105 @@ std::align_val_t alignment_of(const chan_type& t) noexcept {
   return std::align_val_t{t.align > kAlign ? t.align : kAlign};
 }
 
-#ifdef VOLE_CHECKED
-void look_for_waiters(const chan_core& c) noexcept {
-  if (c.receivers.first != nullptr || c.senders.first != nullptr)
-    fatal(
-        "chan: the last handle was dropped while somebody waits on the channel. Whoever waits must "
-        "have a copy of it, or see it alive until then");
+void free_core(chan_core* c) noexcept {
+  const std::align_val_t alignment = alignment_of(c->type);
+  c->~chan_core();
+  ::operator delete(c, alignment);
 }
-#else
-void look_for_waiters(const chan_core&) noexcept {}
-#endif
+
+// The last handle is gone. True: nobody will come back to it. The lock is held.
+bool is_unused_locked(chan_core& c) noexcept {
+  c.orphan = c.is_awaited_locked();
+  return !c.orphan;
+}
+
+// Inside, without a P.
+bool is_unused_by_word(chan_core& c) noexcept {
+  c.lock.acquire();
+  const bool unused = is_unused_locked(c);
+  c.lock.release();
+  return unused;
+}
+
+bool is_unused_as_guest(chan_core& c) noexcept {
+  rt::guest_enter();
+  const bool unused = is_unused_by_word(c);
+  rt::guest_leave();
+  return unused;
+}
+
+// A destructor may run in the middle of anything, a stop callback too: it neither parks nor changes
+// threads, unless the runtime ends and our P is away already.
+bool is_unused(M* m, chan_core& c) noexcept {
+  if (m == nullptr) return is_unused_as_guest(c);
+  if (!rt::enter_briefly(m)) {
+    rt::leave_in_place(m);
+    if (!rt::lifecycle::is_zombie() && rt::lifecycle::visit()) {
+      const bool unused = is_unused_by_word(c);
+      rt::lifecycle::end_visit();
+      return unused;
+    }
+    // The runtime ends, and who enters now does not come back. Nobody comes to a closed channel that
+    // nobody waits on: it ends without.
+    if (c.closed && !c.is_awaited_locked()) return true;
+    m = rt::enter();
+  }
+  atomic<std::uint32_t>* const by = c.lock.take(rt::seat_of(m));
+  const bool unused = is_unused_locked(c);
+  c.lock.free(by);
+  rt::leave_in_place(m);
+  return unused;
+}
+
+// One who was due has come, or never will. True: the core is left, and ours to end.
+bool is_last_due(chan_core& c) noexcept {
+  c.lock.acquire();
+  --c.due;
+  const bool left = c.is_left_locked();
+  c.lock.release();
+  return left;
+}
+
+void unlink_due(void* channel, waiter*) noexcept {
+  auto* const c = static_cast<chan_core*>(channel);
+  if (is_last_due(*c)) chan_release(c);
+}
+
+// In a queue, or due, until now. Claimed: by the clock, for one who will come back in user context;
+// else the runtime ends, and nobody does.
+void leave_from_outside(chan_core& c, chan_waiters& q, waiter* w) noexcept {
+  const bool comes_back = w->winner != nullptr && w->winner->load(relaxed) != 0;
+  if (!comes_back) {
+    if (leave_queue(c, q, w)) chan_release(&c);
+    return;
+  }
+  c.lock.acquire();
+  w->object != nullptr ? rt::wait_queue::remove(q, w) : static_cast<void>(--c.due);
+  if (c.orphan) {
+    ++c.due;
+    w->object = &c;
+    w->unlink = &unlink_due;  // if the runtime ends before it has let go
+  }
+  c.lock.release();
+}
 
 }  // namespace
+
+void chan_core::move_by_call(void* to, void* from) const noexcept {
+  const rt::value_move here;
+  type.move(to, from);
+}
+
+void chan_core::leave_by_call(void* moved_from) const noexcept {
+  const rt::value_move here;
+  type.leave(moved_from);
+}
 
 chan_core* chan_make(const chan_type& type, std::size_t capacity) {
   const std::size_t offset = ring_offset(type);
   if (capacity > (std::numeric_limits<std::size_t>::max() / 2 - offset) / type.size)
     throw std::length_error("vole::chan: the capacity is too large");
+  chan_end_retired();
   void* const memory = ::operator new(offset + capacity * type.size, alignment_of(type));
   return ::new (memory) chan_core(type, capacity, static_cast<std::byte*>(memory) + offset);
 }
@@ -51,16 +134,45 @@ chan_core* chan_share(chan_core* c) noexcept {
 
 void chan_drop(chan_core* c) noexcept {
   if (c == nullptr || c->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  look_for_waiters(*c);
+  chan_drop_last(c);
+  chan_end_retired();
+}
+
+void chan_drop_last(chan_core* c) noexcept {
+  M* const m = arch::this_m();
+  if (m != nullptr ? !rt::may_enter_briefly(m) : rt::in_value_move()) return chan_retire(c);
+  if (rt::lifecycle::now() == rt::lifecycle::phase::forked) return;  // its lock may be held for ever
+  if (is_unused(m, *c)) chan_end(c);
+}
+
+void chan_end(chan_core* c) noexcept {
   if (c->end != nullptr) return c->end(c);
   if (c->type.destroy != nullptr)
-    for (std::size_t i = 0, n = c->count.load(relaxed); i < n; ++i) c->type.destroy(c->at(c->head + i));
-  const std::align_val_t alignment = alignment_of(c->type);
-  c->~chan_core();
-  ::operator delete(c, alignment);
+    for (std::size_t i = 0, n = c->count.load(relaxed); i < n; ++i)
+      c->type.destroy(c->at(c->head + i));
+  free_core(c);
+}
+
+void chan_release(chan_core* c) noexcept { c->end != nullptr ? chan_retire(c) : free_core(c); }
+
+void let_go_of_orphan(chan_core& c, waiter* w) noexcept {
+  if (!rt::on_goroutine()) {
+    rt::guest_enter();
+    const bool left = is_last_due(c);
+    rt::guest_leave();
+    if (left) chan_end(&c);
+    return;
+  }
+  M* const m = rt::enter();
+  w->object = nullptr;  // from here on the end of the runtime leaves it to us
+  const bool left = is_last_due(c);
+  const bool calm = rt::try_leave(m);
+  if (left) chan_end(&c);  // before we might not go on
+  if (!calm) rt::attend();
 }
 
 std::size_t chan_size(const chan_core* c) noexcept {
+  end_if_left_behind();
   return c == nullptr || c->end != nullptr ? 0 : c->count.load(relaxed);
 }
 
@@ -70,12 +182,12 @@ std::size_t chan_capacity(const chan_core* c) noexcept {
 
 void unlink_sender(void* channel, waiter* w) noexcept {
   auto& c = *static_cast<chan_core*>(channel);
-  leave_queue(c, c.senders, w);
+  leave_from_outside(c, c.senders, w);
 }
 
 void unlink_receiver(void* channel, waiter* w) noexcept {
   auto& c = *static_cast<chan_core*>(channel);
-  leave_queue(c, c.receivers, w);
+  leave_from_outside(c, c.receivers, w);
 }
 
 }  // namespace detail

@@ -9,9 +9,17 @@
 //          (a select that waits on both ends of one channel excepted);
 //          closed          =>  nobody waits.
 //        A value is in exactly one place: its sender's, the ring, its receiver's.
+// Law    who waits on a channel keeps it alive, as who has a handle does. When the last handle is
+//        dropped, the core goes if nobody is bound to come back to it: nobody is queued, nobody is
+//        `due`. Otherwise it is an orphan, and who makes that true is the one to end it
+//        (is_left_locked): a select in its third pass, a wait whose time was over, the end of the
+//        runtime, the tick of a timer's channel. Who is served does not come back.
+// Law    a core ends in user context (chan_end), where the destructors of values may run; at the
+//        end of the runtime without them (chan_release). Who can do neither retires it.
 // Note   waiters are served in order, straight into their slot, and woken after the
 //        lock is free: whoever is woken may destroy the channel.
-// Proof  tests/model/chan_model.cc, tests/stress/chan_linear_test.cc
+// Proof  tests/model/chan_model.cc, tests/stress/chan_linear_test.cc; of orphans
+//        tests/model/chan_model.cc, tests/stress/orphan_stress_test.cc
 #pragma once
 
 #include <cstddef>
@@ -64,6 +72,7 @@ class chan_core {
   [[no_unique_address]] base::biased_lock<lock_rank::object> lock;
   bool closed = false;               // under lock, as all below
   const std::uint8_t plain;          // plain_size
+  bool orphan = false;               // nobody has a handle any more, but somebody waits
   const std::size_t capacity;
   std::byte* const values;           // the ring
   atomic<std::size_t> count{0};      // written under lock; size() reads
@@ -71,9 +80,17 @@ class chan_core {
   chan_waiters receivers, senders;
   const chan_type type;              // from here on: seldom looked at
   atomic<std::uint32_t> references{1};
+  std::uint32_t due = 0;             // under lock: so many are off their queue, and come back
+  chan_core* next_retired = nullptr;
   // A timer's channel (time/clock_chan.h): called, in user context, by who lets go of it last. Its
   // one place is no user's business: to size() and capacity() it is an unbuffered channel.
   const end_fn end;
+
+  bool is_awaited_locked() const noexcept {
+    return receivers.first != nullptr || senders.first != nullptr || due != 0;
+  }
+  // Asked once after each step that takes somebody off: true is said to one.
+  bool is_left_locked() const noexcept { return orphan && !is_awaited_locked(); }
 
   template <std::size_t Plain>
   void move(void* to, void* from) const noexcept {
@@ -84,10 +101,16 @@ class chan_core {
     } else if (plain == 4) {
       std::memcpy(to, from, 4);
     } else if (type.move != nullptr) {
-      type.move(to, from);
+      move_by_call(to, from);
     } else {
       std::memcpy(to, from, type.size);
     }
+  }
+
+  template <std::size_t Plain>
+  void move_out(void* to, void* from) const noexcept {
+    move<Plain>(to, from);
+    if (Plain == kAny && type.leave != nullptr) leave_by_call(from);
   }
 
   template <std::size_t Plain>
@@ -99,9 +122,7 @@ class chan_core {
 
   template <std::size_t Plain>
   void pop_value(void* to) noexcept {
-    void* const from = oldest<Plain>();
-    move<Plain>(to, from);
-    if (Plain == kAny && type.leave != nullptr) type.leave(from);
+    move_out<Plain>(to, oldest<Plain>());
     head = head + 1 == capacity ? 0 : head + 1;
     count.store(count.load(relaxed) - 1, relaxed);
   }
@@ -111,8 +132,7 @@ class chan_core {
   template <std::size_t Plain>
   void swap_value(void* to, void* from) noexcept {
     void* const place = oldest<Plain>();
-    move<Plain>(to, place);
-    if (Plain == kAny && type.leave != nullptr) type.leave(place);
+    move_out<Plain>(to, place);
     move<Plain>(place, from);
     head = head + 1 == capacity ? 0 : head + 1;
   }
@@ -126,6 +146,11 @@ class chan_core {
     i -= i < capacity ? 0 : capacity;
     return values + i * (Plain != kAny ? Plain : type.size);
   }
+
+ private:
+  // User code.
+  void move_by_call(void* to, void* from) const noexcept;
+  void leave_by_call(void* moved_from) const noexcept;
 };
 
 // What a wake value says: the waiter it was for, and in its lowest bit whether a value passed.
@@ -141,10 +166,19 @@ enum class step : std::uint8_t {
   call,    // a plain value: nothing was done, it takes the other way
 };
 
-// The first who can be served, off its queue; nullptr: nobody.
+// The first who can be served, off its queue; nullptr: nobody. Who was served elsewhere, or by the
+// clock, is due.
+[[gnu::noinline]] inline waiter* pop_claimed_one(chan_core& c, chan_waiters& q) noexcept {
+  for (; waiter* const w = rt::wait_queue::pop_front(q); ++c.due)
+    if (rt::claim(w)) return w;
+  return nullptr;
+}
+inline waiter* pop_claimed(chan_core& c, chan_waiters& q) noexcept {
+  return q.first != nullptr ? pop_claimed_one(c, q) : nullptr;
+}
 template <std::size_t Plain>
-inline waiter* pop_waiter(chan_waiters& q) noexcept {
-  return Plain != kAny ? rt::wait_queue::pop_front(q) : rt::wait_queue::pop_claimed(q);
+inline waiter* pop_waiter(chan_core& c, chan_waiters& q) noexcept {
+  return Plain != kAny ? rt::wait_queue::pop_front(q) : pop_claimed(c, q);
 }
 template <std::size_t Plain>
 inline bool takes_a_call(const chan_core& c) noexcept {
@@ -162,7 +196,7 @@ template <std::size_t Plain = kAny>
   if (Plain == kAny && c.closed) return step::closed;
   if (!likely(c.receivers.first == nullptr)) {
     if (takes_a_call<Plain>(c.receivers.first)) return step::call;
-    if ((*w = pop_waiter<Plain>(c.receivers)) != nullptr) [[likely]] {
+    if ((*w = pop_waiter<Plain>(c, c.receivers)) != nullptr) [[likely]] {
       c.move<Plain>((*w)->slot, value);
       return step::wake;
     }
@@ -177,14 +211,14 @@ template <std::size_t Plain = kAny>
   if (takes_a_call<Plain>(c)) return step::call;
   if (c.count.load(relaxed) != 0) {
     if (c.senders.first != nullptr && takes_a_call<Plain>(c.senders.first)) return step::call;
-    *w = pop_waiter<Plain>(c.senders);
+    *w = pop_waiter<Plain>(c, c.senders);
     *w != nullptr ? c.swap_value<Plain>(room, (*w)->slot) : c.pop_value<Plain>(room);
     return *w != nullptr ? step::wake : step::done;
   }
   if (Plain == kAny && c.closed) return step::closed;
   if (likely(c.senders.first == nullptr)) return step::wait;
   if (takes_a_call<Plain>(c.senders.first)) return step::call;
-  if ((*w = pop_waiter<Plain>(c.senders)) == nullptr) [[unlikely]] return step::wait;
+  if ((*w = pop_waiter<Plain>(c, c.senders)) == nullptr) [[unlikely]] return step::wait;
   c.move<Plain>(room, (*w)->slot);
   return step::wake;
 }
@@ -192,26 +226,44 @@ template <std::size_t Plain = kAny>
 // close() for one who is inside already; m: its M, null for a guest. False: closed already.
 bool chan_close_inside(chan_core& c, M* m) noexcept;
 
-// try_send for one who is inside already. Bytes only: a type with a move would run user code. Not
-// step::wake: who was served has been woken.
-step chan_try_send_inside(chan_core& c, M* m, void* value) noexcept;
+// try_send of a timer's channel, for one who is inside already. Bytes only: a type with a move would
+// run user code. True: the core is left.
+bool chan_tick_inside(chan_core& c, M* m, void* value) noexcept;
 
 // Throws away what is in the ring; bytes only. False: there was nothing. The lock is held.
 inline bool drain_ring_locked(chan_core& c) noexcept {
   return c.count.exchange(0, relaxed) != 0;
 }
 
-// Off the queue, unless it was served; either way the channel is locked once. `mine`: of who has a P.
-inline void leave_queue(chan_core& c, chan_waiters& q, waiter* w, seat* mine = nullptr) noexcept {
+// Off the queue, unless it is off already; either way the channel is locked once. `mine`: of who
+// has a P. True: the core is left, and ours to end.
+inline bool leave_queue(chan_core& c, chan_waiters& q, waiter* w, seat* mine = nullptr) noexcept {
   atomic<std::uint32_t>* by = c.lock.word();
   mine != nullptr ? static_cast<void>(by = c.lock.take(*mine)) : c.lock.acquire();
-  if (w->object != nullptr) rt::wait_queue::remove(q, w);
+  w->object != nullptr ? rt::wait_queue::remove(q, w) : static_cast<void>(--c.due);
+  const bool left = c.is_left_locked();
   c.lock.free(by);
+  return left;
 }
 
-// waiter::unlink for both queues.
+// waiter::unlink for both queues. Called by who has claimed the waiter because its time is over
+// (then, of an orphan, w->object is set again: let_go_of_orphan is to follow), or by the end of the
+// runtime.
 void unlink_sender(void* channel, waiter* w) noexcept;
 void unlink_receiver(void* channel, waiter* w) noexcept;
+
+// Any thread, user context, after its wait is over. w: as unlink left it.
+[[gnu::noinline]] void let_go_of_orphan(chan_core& c, waiter* w) noexcept;
+
+void chan_end(chan_core* c) noexcept;      // user context
+void chan_release(chan_core* c) noexcept;  // the runtime ends
+
+// Nobody has a handle. Ends it, unless somebody is bound to come back; retires it where that cannot
+// be done. Any context.
+void chan_drop_last(chan_core* c) noexcept;
+// chan_drop_last is to be called again, when next a channel is made or ends, on whatever thread.
+void chan_retire(chan_core* c) noexcept;
+void chan_end_retired() noexcept;  // of all
 
 }  // namespace detail
 }  // namespace v0

@@ -16,14 +16,16 @@
 //        an on_after case is one more waker.
 // Proof  tests/model/select_model.cc, tests/stress/select_stress_test.cc
 
-#include <algorithm>
+#include <functional>
 #include <new>
 
 #include <vole/detail/select_core.h>
 
 #include "chan/core.h"
+#include "chan/heap_sort.h"
 #include "os/os.h"
 #include "sched/timers.h"
+#include "sched/value_move.h"
 
 namespace vole {
 inline namespace v0 {
@@ -31,6 +33,27 @@ namespace detail {
 namespace {
 
 constexpr std::size_t kFew = 16;
+
+// A random order of up to kFew cases, made as it is asked for. One random number does for four of
+// them: evenly, but for a bias below kFew / 2^16.
+class random_order {
+ public:
+  std::size_t next(std::size_t left, rand_state& random) noexcept {  // left: how many are, with it
+    if (picks_++ % 4 == 0) bits_ = random.next64();
+    const std::size_t j = (bits_ & 0xffff) * left >> 16;
+    bits_ >>= 16;
+    const std::uint8_t picked = cases_[j];
+    cases_[j] = cases_[left - 1];
+    cases_[left - 1] = picked;
+    return picked;
+  }
+  std::size_t at(std::size_t k) const noexcept { return cases_[k]; }
+
+ private:
+  std::uint8_t cases_[kFew] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  std::uint64_t bits_ = 0;
+  std::uint32_t picks_ = 0;
+};
 
 struct frame {
   frame(const select_op* o, std::size_t count, select_scratch* r) noexcept
@@ -43,6 +66,8 @@ struct frame {
   std::size_t first_due;  // the case whose time comes first; n: none
   chan_core* few[kFew];  // those channels, if n is not more: who waits for nobody then touches
                          // none of its room
+  random_order few_order;
+  bool ordered = false;  // order() has made both orders, in the room
   seat* mine = nullptr;  // where we sit: those whose bit is not set are our own. Null: by_word, all
   std::uint32_t by_word = 0;
   atomic<std::uint32_t> winner{0};
@@ -50,6 +75,9 @@ struct frame {
 
   chan_core*& channel_at(std::size_t k) noexcept { return n <= kFew ? few[k] : room[k].channel; }
   chan_core* channel_at(std::size_t k) const noexcept { return n <= kFew ? few[k] : room[k].channel; }
+  std::size_t case_at(std::size_t k) const noexcept {  // the k-th in a random order
+    return ordered ? room[k].poll_order : few_order.at(k);
+  }
   waiter* waiter_of(std::size_t i) const noexcept {
     return std::launder(reinterpret_cast<waiter*>(room[i].waiter));
   }
@@ -57,41 +85,17 @@ struct frame {
 
 static_assert(sizeof(waiter) <= sizeof(select_scratch::waiter));
 
-// A random order of up to kFew cases, made as it is asked for. One random number does for four of
-// them: evenly, but for a bias below kFew / 2^16.
-class random_order {
- public:
-  random_order(std::size_t n, rand_state& random) noexcept : n_(n), random_(random) {}
-  std::size_t next() noexcept {
-    if (picks_++ % 4 == 0) bits_ = random_.next64();
-    const std::size_t j = (bits_ & 0xffff) * n_ >> 16;
-    bits_ >>= 16;
-    const std::size_t picked = left_[j];
-    left_[j] = left_[--n_];
-    return picked;
-  }
-
- private:
-  std::uint8_t left_[kFew] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  std::uint64_t bits_ = 0;
-  std::uint32_t picks_ = 0;
-  std::size_t n_;
-  rand_state& random_;
-};
-
 // Both orders, of any number: the one to look in, and the channels by address.
 void order(frame& f, rand_state& random) noexcept {
+  f.ordered = true;
   for (std::size_t i = 0; i < f.n; ++i) {
     const auto j = random.below(static_cast<std::uint32_t>(i + 1));
     f.room[i].poll_order = f.room[j].poll_order;
     f.room[j].poll_order = static_cast<std::uint32_t>(i);
-    if (f.ops[i].channel == nullptr) continue;
-    // Insertion by address: selects are short.
-    std::size_t k = f.live++;
-    for (; k > 0 && f.channel_at(k - 1) > f.ops[i].channel; --k)
-      f.channel_at(k) = f.channel_at(k - 1);
-    f.channel_at(k) = f.ops[i].channel;
+    if (f.ops[i].channel != nullptr) f.channel_at(f.live++) = f.ops[i].channel;
   }
+  heap_sort(f.live, [&f](std::size_t k) noexcept -> chan_core*& { return f.channel_at(k); },
+            std::less<chan_core*>());
 }
 
 // fn(channel) once per channel, in the order of the locks. Reads the frame before each call only.
@@ -195,7 +199,7 @@ bool take_ready_locked(frame& f, select_result* r, waiter** w) noexcept {
   std::size_t otherwise = f.n;
   bool has_clock = false;
   for (std::size_t k = 0; k < f.n; ++k) {
-    const std::size_t i = f.room[k].poll_order;
+    const std::size_t i = f.case_at(k);
     const select_op& op = f.ops[i];
     if (op.kind == select_kind::otherwise) otherwise = i;
     has_clock |= op.kind == select_kind::after;
@@ -226,11 +230,10 @@ enum class look { found, nothing, in_the_way };
 [[gnu::always_inline]] inline look lock_and_look(frame& f, rand_state& random, select_result* r,
                                                  waiter** w) noexcept {
   if (f.mine != nullptr) own::sit_everywhere(*f.mine);
-  random_order order(f.n, random);
   std::size_t otherwise = f.n;
   bool has_clock = false;
-  for (std::size_t k = 0; k < f.n; ++k) {
-    const std::size_t i = order.next();
+  for (std::size_t left = f.n; left != 0; --left) {
+    const std::size_t i = f.few_order.next(left, random);
     const select_op& op = f.ops[i];
     if (op.channel == nullptr) {
       if (op.kind == select_kind::otherwise) otherwise = i;
@@ -271,9 +274,10 @@ enum class look { found, nothing, in_the_way };
   return lock_then_look(f, random, r, w);
 }
 
-// Pass 2.
+// Pass 2, in a random order: of several cases of one channel each may come first.
 void enqueue_locked(frame& f, rt::G* g, rt::guest_note* thread) noexcept {
-  for (std::size_t i = 0; i < f.n; ++i) {
+  for (std::size_t k = 0; k < f.n; ++k) {
+    const std::size_t i = f.case_at(k);
     const select_op& op = f.ops[i];
     const bool sends = op.kind == select_kind::send;
     auto* const w = ::new (static_cast<void*>(f.room[i].waiter))
@@ -284,26 +288,48 @@ void enqueue_locked(frame& f, rt::G* g, rt::guest_note* thread) noexcept {
   }
 }
 
-// Pass 3. Every loser's channel is locked once, whether its waiter is still queued or not.
-void dequeue(const frame& f, std::size_t winner, seat* mine) noexcept {
+// Pass 3. Every loser's channel is locked once, whether its waiter is still queued or not. The
+// winner's is not: it may be gone. True: some are left, and ours to end; each_left says which.
+bool dequeue(const frame& f, std::size_t winner, seat* mine) noexcept {
+  bool some_left = false;
   for (std::size_t i = 0; i < f.n; ++i) {
     const select_op& op = f.ops[i];
     if (i == winner || op.channel == nullptr) continue;
     chan_core& c = *op.channel;
-    leave_queue(c, op.kind == select_kind::send ? c.senders : c.receivers, f.waiter_of(i), mine);
+    waiter* const w = f.waiter_of(i);
+    if (leave_queue(c, op.kind == select_kind::send ? c.senders : c.receivers, w, mine))
+        [[unlikely]] {
+      w->object = &c;
+      some_left = true;
+    }
   }
+  return some_left;
 }
-
-// The runtime ends: waiter::unlink of the goroutine as a whole.
-void unlink_select(void* f, waiter* self) noexcept {
-  dequeue(*static_cast<frame*>(f), static_cast<frame*>(f)->n, nullptr);
-  self->object = nullptr;
+template <class Fn>
+void each_left(const frame& f, Fn fn) noexcept {
+  for (std::size_t i = 0; i < f.n; ++i)
+    if (void* const c = f.waiter_of(i)->object) fn(static_cast<chan_core*>(c));
 }
 
 select_result result_of(const frame& f, std::uintptr_t value) noexcept {
-  const auto* const w =
-      reinterpret_cast<const select_scratch*>(value & ~std::uintptr_t{1});
+  const auto* const w = reinterpret_cast<const select_scratch*>(value & ~std::uintptr_t{1});
   return {static_cast<std::size_t>(w - f.room), (value & 1) != 0};
+}
+
+// The runtime ends: waiter::unlink of the goroutine as a whole, which may have been woken already.
+void unlink_select(void* arg, waiter* self) noexcept {
+  auto& f = *static_cast<frame*>(arg);
+  const bool woken = f.winner.load(relaxed) != 0;
+  if (dequeue(f, woken ? result_of(f, self->g->wake_value).index : f.n, nullptr))
+    each_left(f, &chan_release);
+  self->object = nullptr;
+}
+
+// Pass 3 is over.
+[[gnu::noinline]] void leave_and_end_left(M* m, const frame& f) noexcept {
+  const bool calm = rt::try_leave(m);
+  each_left(f, &chan_end);  // before we might not go on
+  if (!calm) rt::attend();
 }
 
 select_result sleep_as_guest(frame& f, rt::guest_note& sleeper) noexcept {
@@ -332,8 +358,9 @@ select_result sleep_as_guest(frame& f, rt::guest_note& sleeper) noexcept {
   if (ready) return r;
   r = sleep_as_guest(f, sleeper);
   rt::guest_enter();
-  dequeue(f, r.index, nullptr);
+  const bool some_left = dequeue(f, r.index, nullptr);
   rt::guest_leave();
+  if (some_left) each_left(f, &chan_end);
   return r;
 }
 
@@ -357,12 +384,16 @@ select_result select_core(const select_op* ops, std::size_t n, select_scratch* r
   m = rt::enter();
   m->curg->wait.object = nullptr;
   if (f.first_due != f.n && r.index != f.first_due) rt::stop_timer(&f.clock);
-  dequeue(f, r.index, &rt::seat_of(m));
-  rt::leave(m);
+  if (dequeue(f, r.index, &rt::seat_of(m))) [[unlikely]] {
+    leave_and_end_left(m, f);
+  } else {
+    rt::leave(m);
+  }
   return r;
 }
 
 void select_nothing() noexcept {
+  rt::refuse_in_value_move();
   if (!rt::on_goroutine()) os::park_forever();
   rt::enter();
   rt::park([](rt::G*, void*) noexcept { return true; }, nullptr, rt::wait_reason::select_nothing);

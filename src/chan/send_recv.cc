@@ -1,9 +1,12 @@
 // Send and receive: each one enter, one lock, one step (chan/core.h).
 
+#include <vole/detail/left_behind.h>
+
 #include "chan/core.h"
 #include "os/os.h"
 #include "sched/contention.h"
 #include "sched/timeout.h"
+#include "sched/value_move.h"
 
 namespace vole {
 inline namespace v0 {
@@ -40,6 +43,7 @@ bool never(rt::G*, void*) noexcept { return true; }
 
 template <class Direction>
 std::uintptr_t wait_for_ever() noexcept {
+  rt::refuse_in_value_move();
   if (!rt::on_goroutine()) os::park_forever();
   rt::enter();
   return rt::park(&never, nullptr, Direction::why_nil);
@@ -74,7 +78,11 @@ template <class Direction>
   if (s == step::wake) rt::wake(nullptr, other, told(other, true));
   rt::guest_leave();
   if (s != step::wait || when == 0) return s;
-  if (when != kNever) return step_of(rt::guest_sleep_until(self, &c, winner, when));
+  if (when != kNever) {
+    const std::uintptr_t value = rt::guest_sleep_until(self, &c, winner, when);
+    if (value == rt::kTimedOut && self.object != nullptr) let_go_of_orphan(c, &self);
+    return step_of(value);
+  }
   sleeper.woken.sleep();
   return step_of(sleeper.value);
 }
@@ -167,7 +175,11 @@ template <class Direction, patience Waits>
 template <class Direction, patience Waits>
 [[gnu::noinline]] std::uintptr_t operate_elsewhere(chan_core* c, void* slot) noexcept {
   constexpr bool waits = Waits == patience::endless;
-  if (c == nullptr) return waits ? wait_for_ever<Direction>() : kNobody;
+  if (c == nullptr) {
+    if (waits) return wait_for_ever<Direction>();
+    end_if_left_behind();
+    return kNobody;
+  }
   return result_of(as_guest<Direction>(*c, slot, waits ? kNever : 0));
 }
 
@@ -271,20 +283,22 @@ chan_status operate_until(chan_core* c, void* slot, std::int64_t when) noexcept 
     m = rt::enter();
     rt::disarm(clock);
     rt::leave(m);
+  } else if (self->object != nullptr) {
+    let_go_of_orphan(*c, self);
   }
   return status_of(step_of(value));
 }
 
 }  // namespace
 
-step chan_try_send_inside(chan_core& c, M* m, void* value) noexcept {
+bool chan_tick_inside(chan_core& c, M* m, void* value) noexcept {
   c.lock.acquire();
   waiter* other = nullptr;
-  const step s = send_locked(c, value, &other);
+  send_locked(c, value, &other);
+  const bool left = c.is_left_locked();
   c.lock.release();
-  if (s != step::wake) return s;
-  rt::wake(m, other, told(other, true));
-  return step::done;
+  if (other != nullptr) rt::wake(m, other, told(other, true));
+  return left;
 }
 
 template <std::size_t Plain>

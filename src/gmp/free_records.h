@@ -49,6 +49,8 @@ class free_records {
     return std::exchange(full_, std::exchange(first_, nullptr));
   }
 
+  std::size_t size() const noexcept { return n_ + (full_ != nullptr ? kChain : 0); }
+
   // A full one, if there is; nullptr: take them one by one.
   G* take_chain_owner() noexcept { return std::exchange(full_, nullptr); }
 

@@ -42,6 +42,13 @@ TEST_F(FreeRecords, TheLastPutIsTheFirstTaken) {
   EXPECT_EQ(own.take_owner(), nullptr);
 }
 
+TEST_F(FreeRecords, The64thHas32GivenAway) {  // [31]
+  free_records own;
+  const std::vector<G*> some = make(64);
+  for (std::size_t i = 0; i < 63; ++i) EXPECT_EQ(own.put_owner(some[i]), nullptr) << i;
+  EXPECT_EQ(length(own.put_owner(some[63])), 32u);
+}
+
 TEST_F(FreeRecords, GivesAwayWholeChainsAndKeepsOne) {
   free_records own;
   record_pool pool;

@@ -58,6 +58,7 @@ struct alignas(64) M {
   std::int64_t contended_since = 0;
   atomic<std::int64_t> contended_at{0};  // ns; the last time; others read
   std::int64_t stole_at = 0;      // ns; 0: that has been judged
+  P* stole_from = nullptr;
   const P* stole_p = nullptr;     // with which P, and its count of switches then
   std::uint64_t stole_switches = 0;
   std::int64_t called_at = 0;     // ns; when it was last woken to search; 0: that has been judged
@@ -78,9 +79,11 @@ struct alignas(64) M {
   P* next_p = nullptr;            // written by the waker before the wake
   note park;                      // where an idle M sleeps
   trial on_trial = trial::none;   // likewise: the wake-up will be judged (sched/contention.h)
+  P* trial_p = nullptr;           // likewise: by what it does with this one's work
   std::int64_t woken_at = 0;      // likewise: ns; if it is for what the poller brought
   bool must_end = false;          // written before the wake: end the thread
   M* next = nullptr;              // idle list, birth list or free list; under the scheduler lock
+  M* above = nullptr;             // idle list; under the scheduler lock
   atomic<bool> alive{false};      // the record belongs to a thread, or to one being born
   atomic<bool> idle{false};       // asleep on `park`, or about to be
   atomic<bool> polling{false};    // waits in the poller, without a P
@@ -99,6 +102,11 @@ struct alignas(64) M {
   const P* slice_p = nullptr;     // the handler's: what the last signal saw
   std::uint32_t slice_tick = 0;
   int slice_timer = -1;           // the kernel's
+
+  // ── dumps ── (sched/question.h)
+  atomic<std::uint32_t> question{0};  // the number of the one that it has not seen yet; 0: none
+  atomic<const void*> captured_in{nullptr};  // strict mode: the captive's registers, a ucontext_t
+  atomic<std::uint32_t> returns{0};  // how often it came in and found its P gone
 };
 
 // The stand-in is a G: see there.

@@ -42,6 +42,9 @@ struct alignas(64) P {
   // ── the queue, where thieves look ──
   atomic<runnable*> runnext{nullptr};  // [5] a newborn; owner stores, thieves may take
   std::uint32_t id = 0;
+  atomic<std::uint8_t> vain{0};        // wake-ups for its work that brought nothing, in a row:
+                                       // sched/contention.h; whoever judges, anybody reads
+  atomic<bool> invites{false};         // thieves may come all the same; sysmon sets it
   local_queue ring;
 
   // ── the queue, where they do not ── owner; sysmon reads
@@ -68,8 +71,10 @@ struct alignas(64) P {
   // ── ownership ──
   alignas(64) atomic<M*> m{nullptr};   // written by the owner; the world-stopper reads
   atomic<p_status> status{p_status::idle};
+  atomic<std::uint32_t> safe_point{0};  // a function is to be run for it: sched/safe_point.h
   P* next = nullptr;                   // idle list; under the scheduler lock
   M* taken_from = nullptr;             // the world-stopper: who gets it back
+  bool was_idle = false;               // the world-stopper: it took it from the idle list
 };
 
 }  // namespace vole::rt

@@ -16,8 +16,8 @@ constexpr unsigned kMayBecome[] = {
     /* idle      */ bit(g_status::runnable) | bit(g_status::dead),
     /* runnable  */ bit(g_status::running),
     /* running   */ bit(g_status::runnable) | bit(g_status::waiting) | bit(g_status::dead) |
-        bit(g_status::syscall) | bit(g_status::preempted) | bit(g_status::evicted),
-    /* syscall   */ bit(g_status::running) | bit(g_status::runnable),
+        bit(g_status::preempted) | bit(g_status::evicted),
+    /* syscall   */ 0,
     /* waiting   */ bit(g_status::runnable),
     /* dead      */ bit(g_status::idle),
     /* preempted */ bit(g_status::running) | bit(g_status::evicted),

@@ -19,7 +19,7 @@ enum class g_status : std::uint8_t {
   idle,       // a record without a goroutine: fresh memory, or being filled in
   runnable,   // in exactly one queue, or in the hands of whoever queues it
   running,    // on an M that has a P
-  syscall,    // on an M, in a call that is known to block
+  syscall,    // in blocking(); never set: shown for a goroutine whose M has the mark (sched/call.h)
   waiting,    // parked; its waiter record says where
   dead,       // in a free list
   preempted,  // stopped by a signal, asleep on its M

@@ -20,8 +20,8 @@ using enum g_status;
 
 const std::vector<std::pair<g_status, g_status>> kLegal = {
     {idle, runnable},    {idle, dead},      {runnable, running},  {running, runnable},
-    {running, waiting},  {running, dead},   {running, syscall},   {running, preempted},
-    {running, evicted},  {syscall, running}, {syscall, runnable}, {waiting, runnable},
+    {running, waiting},  {running, dead},   {running, preempted}, {running, evicted},
+    {waiting, runnable},
     {dead, idle},        {preempted, running}, {preempted, evicted}, {evicted, running}, {evicted, runnable},
     {evicted, preempted}};
 
@@ -45,7 +45,7 @@ TEST(Status, FollowsTheTable) {  // [1]
 }
 
 TEST(Status, BuryEndsAnyStatus) {
-  for (const g_status from : {idle, runnable, running, syscall, waiting, preempted, evicted}) {
+  for (const g_status from : {idle, runnable, running, waiting, preempted, evicted}) {
     G g;
     lead_to(g, from);
     bury(g);
@@ -83,6 +83,7 @@ TEST(StatusDeathTest, IllegalTransitionAborts) {
   EXPECT_DEATH(change(dead, dead, runnable), "from dead to runnable");
   EXPECT_DEATH(change(runnable, runnable, waiting), "from runnable to waiting");
   EXPECT_DEATH(change(runnable, runnable, runnable), "from runnable to runnable");
+  EXPECT_DEATH(change(running, running, syscall), "from running to syscall") << "that is derived";
 }
 
 TEST(StatusDeathTest, AnotherStatusThanTheCallerThinksAborts) {

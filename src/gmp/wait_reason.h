@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace vole::rt {
@@ -24,7 +25,10 @@ enum class wait_reason : std::uint8_t {
   once,
   sleep,
   network,     // for a file to be readable or writable
+  latch,
+  barrier,
 };
+inline constexpr int kWaitReasons = static_cast<int>(wait_reason::barrier) + 1;
 
 constexpr std::string_view name_of(wait_reason r) noexcept {
   constexpr std::string_view kNames[] = {
@@ -45,7 +49,10 @@ constexpr std::string_view name_of(wait_reason r) noexcept {
       "once",
       "sleep",
       "IO wait",
+      "latch",
+      "barrier",
   };
+  static_assert(std::size(kNames) == kWaitReasons);
   return kNames[static_cast<unsigned>(r)];
 }
 

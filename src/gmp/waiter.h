@@ -26,9 +26,11 @@ struct guest_note {
   std::uintptr_t value = 0;
 };
 
-// The values that vole::local keeps for a goroutine (sync/local.cc).
+// What a goroutine has: the values that vole::local keeps for it (sync/local.cc) and, while the
+// library is at work in its frames, what those own (sched/belonging.h).
 struct goroutine_locals {
   void (*end)(goroutine_locals* self, bool destroy) noexcept;  // frees, having destroyed or not
+  goroutine_locals* under = nullptr;                           // the next one
 };
 
 struct waiter {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 
 namespace vole {
@@ -74,6 +75,10 @@ result send_file(int to, int from, std::int64_t* offset, std::size_t n) noexcept
   static_assert(sizeof(off_t) == sizeof(*offset));
   return without_sigpipe([=] { return ::sendfile(to, from, reinterpret_cast<off_t*>(offset), n); });
 }
+result splice(int from, int to, std::size_t n) noexcept {
+  return without_sigpipe(
+      [=] { return ::splice(from, nullptr, to, nullptr, n, SPLICE_F_MOVE | SPLICE_F_NONBLOCK); });
+}
 result receive_from(int fd, void* to, std::size_t n, sockaddr* peer, socklen_t* size) noexcept {
   return again_if_interrupted([=] { return ::recvfrom(fd, to, n, 0, peer, size); });
 }
@@ -104,6 +109,10 @@ result shut_down(int fd, int how) noexcept { return of(::shutdown(fd, how)); }
 result set_option(int fd, int level, int name, int value) noexcept {
   return of(::setsockopt(fd, level, name, &value, sizeof(value)));
 }
+result set_linger(int fd, int seconds) noexcept {
+  const linger l{1, seconds};
+  return of(::setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l)));
+}
 result option(int fd, int level, int name) noexcept {
   int value = 0;
   socklen_t size = sizeof(value);
@@ -117,6 +126,75 @@ result peer_name(int fd, sockaddr* at, socklen_t* size) noexcept {
   return of(::getpeername(fd, at, size));
 }
 
+namespace {
+
+// One byte, and room for descriptors beside it.
+struct fd_message {
+  explicit fd_message(std::size_t fds) noexcept {
+    m.msg_iov = &part;
+    m.msg_iovlen = 1;
+    m.msg_control = room;
+    m.msg_controllen = CMSG_LEN(fds * sizeof(int));  // not SPACE: its padding would hold one more
+  }
+  char byte = 0;
+  iovec part{&byte, 1};
+  msghdr m{};
+  alignas(cmsghdr) char room[CMSG_SPACE(kMostFds * sizeof(int))] = {};
+};
+
+// All that came, to `fds`.
+std::size_t take_fds(msghdr& m, int* fds) noexcept {
+  std::size_t n = 0;
+  for (cmsghdr* c = CMSG_FIRSTHDR(&m); c != nullptr; c = CMSG_NXTHDR(&m, c)) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t bytes = c->cmsg_len - CMSG_LEN(0);
+    std::memcpy(fds + n, CMSG_DATA(c), bytes);
+    n += bytes / sizeof(int);
+  }
+  return n;
+}
+
+}  // namespace
+
+result send_fds(int fd, const int* fds, std::size_t n) noexcept {
+  fd_message message(n);
+  cmsghdr* const c = CMSG_FIRSTHDR(&message.m);
+  c->cmsg_level = SOL_SOCKET;
+  c->cmsg_type = SCM_RIGHTS;
+  c->cmsg_len = CMSG_LEN(n * sizeof(int));
+  std::memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+  return again_if_interrupted([&] { return ::sendmsg(fd, &message.m, MSG_NOSIGNAL); });
+}
+result receive_fds(int fd, int* fds, std::size_t most) noexcept {
+  fd_message message(most);
+  const std::size_t room = message.m.msg_controllen;
+  const result r = again_if_interrupted([&] {
+    message.m.msg_controllen = room;
+    return ::recvmsg(fd, &message.m, MSG_CMSG_CLOEXEC);
+  });
+  if (!r.ok()) return r;
+  const std::size_t n = take_fds(message.m, fds);
+  if ((message.m.msg_flags & MSG_CTRUNC) != 0) {
+    for (std::size_t i = 0; i < n; ++i) ::close(fds[i]);
+    return {0, EMSGSIZE};
+  }
+  if (r.value == 0 && n == 0) return {-1, 0};
+  return {static_cast<std::int64_t>(n), 0};
+}
+result peer_credentials(int fd, std::int64_t (&pid_uid_gid)[3]) noexcept {
+  ucred who{};
+  socklen_t size = sizeof(who);
+  const result r = of(::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size));
+  if (!r.ok()) return r;
+  pid_uid_gid[0] = who.pid;
+  pid_uid_gid[1] = who.uid;
+  pid_uid_gid[2] = who.gid;
+  return r;
+}
+result socket_pair(int (&ends)[2]) noexcept {
+  return of(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends));
+}
+
 result make_nonblocking(int fd, bool yes) noexcept {
   const result had = of(::fcntl(fd, F_GETFL));
   if (!had.ok()) return had;
@@ -127,6 +205,11 @@ result make_nonblocking(int fd, bool yes) noexcept {
   return {(flags & O_NONBLOCK) != 0 ? 1 : 0, 0};
 }
 result duplicate(int fd) noexcept { return of(::fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
+result pipe(int (&ends)[2], std::size_t size) noexcept {
+  const result r = of(::pipe2(ends, O_NONBLOCK | O_CLOEXEC));
+  if (r.ok()) (void)::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(size));
+  return r;
+}
 // Linux: the descriptor is free even if it says EINTR.
 result close(int fd) noexcept { return of(::close(fd)); }
 result unlink(const char* path) noexcept { return of(::unlink(path)); }

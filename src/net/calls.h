@@ -33,6 +33,7 @@ result write(int fd, const iovec* parts, int count) noexcept;       // not a soc
 result send(int fd, const void* from, std::size_t n) noexcept;      // a socket
 result send_parts(int fd, const iovec* parts, int count) noexcept;  // a socket
 result send_file(int to, int from, std::int64_t* offset, std::size_t n) noexcept;
+result splice(int from, int to, std::size_t n) noexcept;  // one of them a pipe
 result receive_from(int fd, void* to, std::size_t n, sockaddr* peer, socklen_t* size) noexcept;
 result send_to(int fd, const void* from, std::size_t n, const sockaddr* peer,
                socklen_t size) noexcept;
@@ -45,13 +46,24 @@ result accept(int fd, sockaddr* peer, socklen_t* size) noexcept;
 result connect(int fd, const sockaddr* to, socklen_t size) noexcept;  // EINPROGRESS: on its way
 result shut_down(int fd, int how) noexcept;
 result set_option(int fd, int level, int name, int value) noexcept;
+result set_linger(int fd, int seconds) noexcept;
 result option(int fd, int level, int name) noexcept;
 result local_name(int fd, sockaddr* at, socklen_t* size) noexcept;
 result peer_name(int fd, sockaddr* at, socklen_t* size) noexcept;
 
+// Descriptors with one byte. receive_fds: at most `most`, closed on exec, to `fds`; value: how many,
+// -1: the end. EMSGSIZE: there were more, and all are closed.
+inline constexpr std::size_t kMostFds = 253;
+result send_fds(int fd, const int* fds, std::size_t n) noexcept;
+result receive_fds(int fd, int* fds, std::size_t most) noexcept;
+result peer_credentials(int fd, std::int64_t (&pid_uid_gid)[3]) noexcept;
+result socket_pair(int (&ends)[2]) noexcept;
+
 // ── files ──
 result make_nonblocking(int fd, bool yes) noexcept;  // value: it was non-blocking before
 result duplicate(int fd) noexcept;
+// Read from ends[0] what is written to ends[1]. Of that size if the system allows it.
+result pipe(int (&ends)[2], std::size_t size) noexcept;
 result close(int fd) noexcept;
 result unlink(const char* path) noexcept;
 result ready_now(int fd, bool for_writing) noexcept;  // value 1: it would not block

@@ -1,7 +1,6 @@
 // include/vole/net.h: reading and writing.
 
 #include <climits>
-#include <string>
 
 #include <vole/net.h>
 
@@ -14,6 +13,7 @@ namespace net {
 namespace {
 
 using detail::endpoint;
+using detail::named;
 using detail::turn;
 using detail::until_done;
 using detail::way;
@@ -24,11 +24,13 @@ constexpr std::size_t kMostParts = 64;  // for one call
 
 std::size_t clip(std::size_t n) noexcept { return n < kMostAtOnce ? n : kMostAtOnce; }
 
-std::size_t read_turn(endpoint& e, std::span<std::byte> to, std::error_code& error) noexcept {
+std::size_t read_turn(endpoint& e, std::span<std::byte> to, const context* ctx,
+                      std::error_code& error) noexcept {
   if (to.empty()) return 0;
   const std::size_t wanted = clip(to.size());
   const std::int64_t n = until_done(
-      e, way::in, error, [&](int fd) { return calls::read(fd, to.data(), wanted); }, e.drained());
+      e, way::in, error, [&](int fd) { return calls::read(fd, to.data(), wanted); }, e.drained(),
+      ctx);
   e.has_given(n, wanted);
   return static_cast<std::size_t>(n);
 }
@@ -68,7 +70,7 @@ struct written {
   }
 };
 
-std::size_t write_turn(endpoint& e, std::span<const const_buffer> parts,
+std::size_t write_turn(endpoint& e, std::span<const const_buffer> parts, const context* ctx,
                        std::error_code& error) noexcept {
   written w{parts};
   std::size_t done = 0;
@@ -78,7 +80,8 @@ std::size_t write_turn(endpoint& e, std::span<const const_buffer> parts,
     if (n == 0 && e.kind.is_stream) return done;
     if (n == 0) into[0] = {};  // an empty datagram
     const std::int64_t now = until_done(
-        e, way::out, error, [&](int fd) { return write_parts(e, fd, into, n == 0 ? 1 : n); });
+        e, way::out, error, [&](int fd) { return write_parts(e, fd, into, n == 0 ? 1 : n); }, false,
+        ctx);
     if (error) return done;
     done += static_cast<std::size_t>(now);
     w.advance(static_cast<std::size_t>(now));
@@ -88,55 +91,124 @@ std::size_t write_turn(endpoint& e, std::span<const const_buffer> parts,
 
 // One buffer, as mostly: without the parts' kilobyte of stack, which is a cold page in each of many
 // goroutines.
-std::size_t write_one(endpoint& e, const_buffer from, std::error_code& error) noexcept {
+std::size_t write_one(endpoint& e, const_buffer from, const context* ctx,
+                      std::error_code& error) noexcept {
   std::size_t done = 0;
   if (from.empty() && e.kind.is_stream) return 0;
   do {
     const iovec part{const_cast<std::byte*>(from.data()) + done, clip(from.size() - done)};
-    done += static_cast<std::size_t>(
-        until_done(e, way::out, error, [&](int fd) { return write_parts(e, fd, &part, 1); }));
+    done += static_cast<std::size_t>(until_done(
+        e, way::out, error, [&](int fd) { return write_parts(e, fd, &part, 1); }, false, ctx));
   } while (!error && e.kind.is_stream && done < from.size());
   return done;
 }
 
-std::string named(const char* what, const endpoint* e) {
-  std::string s = what;
-  if (e == nullptr || !e->local) return s;
-  s.append(" ").append(e->local.network()).append(" ").append(e->local.to_string());
-  if (e->remote) s.append("->").append(e->remote.to_string());
-  return s;
+// ── with a context, which may be null ──
+
+std::size_t read_some(endpoint* e, std::span<std::byte> to, const context* ctx,
+                      std::error_code& error) noexcept {
+  detail::end_if_left_behind();
+  const turn mine(e, way::in, ctx, error);
+  return mine ? read_turn(*e, to, ctx, error) : 0;
 }
 
-}  // namespace
-
-std::size_t conn::read(std::span<std::byte> to, std::error_code& error) noexcept {
-  const turn mine(end_, way::in, error);
-  return mine ? read_turn(*end_, to, error) : 0;
-}
-
-std::size_t conn::read_full(std::span<std::byte> to, std::error_code& error) noexcept {
-  const turn mine(end_, way::in, error);
+std::size_t read_all(endpoint* e, std::span<std::byte> to, const context* ctx,
+                     std::error_code& error) noexcept {
+  detail::end_if_left_behind();
+  const turn mine(e, way::in, ctx, error);
   std::size_t done = 0;
   while (mine && done < to.size()) {
-    const std::size_t n = read_turn(*end_, to.subspan(done), error);
+    const std::size_t n = read_turn(*e, to.subspan(done), ctx, error);
     if (n == 0) break;
     done += n;
   }
   return done;
 }
 
-std::size_t conn::write(std::span<const const_buffer> parts, std::error_code& error) noexcept {
-  const turn mine(end_, way::out, error);
-  return mine ? write_turn(*end_, parts, error) : 0;
+std::size_t write_all(endpoint* e, std::span<const std::byte> from, const context* ctx,
+                      std::error_code& error) noexcept {
+  detail::end_if_left_behind();
+  const turn mine(e, way::out, ctx, error);
+  return mine ? write_one(*e, from, ctx, error) : 0;
 }
 
-std::size_t conn::write(std::span<const std::byte> from, std::error_code& error) noexcept {
+std::size_t write_all(endpoint* e, std::span<const const_buffer> parts, const context* ctx,
+                      std::error_code& error) noexcept {
+  detail::end_if_left_behind();
+  const turn mine(e, way::out, ctx, error);
+  return mine ? write_turn(*e, parts, ctx, error) : 0;
+}
+
+// Or throws.
+template <class Bytes>
+std::size_t must(std::size_t (*what)(endpoint*, Bytes, const context*, std::error_code&) noexcept,
+                 const char* name, endpoint* e, Bytes bytes, const context* ctx) {
+  std::error_code error;
+  const std::size_t n = what(e, bytes, ctx, error);
+  if (error) detail::throw_net(named(name, e), error);
+  return n;
+}
+
+}  // namespace
+
+using bytes = std::span<std::byte>;
+using parts = std::span<const const_buffer>;
+
+std::size_t conn::read(bytes to) { return must<bytes>(&read_some, "read", end_, to, nullptr); }
+std::size_t conn::read(bytes to, std::error_code& error) noexcept {
+  detail::end_if_left_behind();
+  const turn mine(end_, way::in, error);
+  return mine ? read_turn(*end_, to, nullptr, error) : 0;
+}
+std::size_t conn::read(bytes to, const context& ctx) {
+  return must<bytes>(&read_some, "read", end_, to, &ctx);
+}
+std::size_t conn::read(bytes to, const context& ctx, std::error_code& error) noexcept {
+  return read_some(end_, to, &ctx, error);
+}
+
+std::size_t conn::read_full(bytes to) { return must<bytes>(&read_all, "read", end_, to, nullptr); }
+std::size_t conn::read_full(bytes to, std::error_code& error) noexcept {
+  return read_all(end_, to, nullptr, error);
+}
+std::size_t conn::read_full(bytes to, const context& ctx) {
+  return must<bytes>(&read_all, "read", end_, to, &ctx);
+}
+std::size_t conn::read_full(bytes to, const context& ctx, std::error_code& error) noexcept {
+  return read_all(end_, to, &ctx, error);
+}
+
+std::size_t conn::write(const_buffer from) {
+  return must<const_buffer>(&write_all, "write", end_, from, nullptr);
+}
+std::size_t conn::write(const_buffer from, std::error_code& error) noexcept {
+  detail::end_if_left_behind();
   const turn mine(end_, way::out, error);
-  return mine ? write_one(*end_, from, error) : 0;
+  return mine ? write_one(*end_, from, nullptr, error) : 0;
+}
+std::size_t conn::write(const_buffer from, const context& ctx) {
+  return must<const_buffer>(&write_all, "write", end_, from, &ctx);
+}
+std::size_t conn::write(const_buffer from, const context& ctx, std::error_code& error) noexcept {
+  return write_all(end_, from, &ctx, error);
+}
+
+std::size_t conn::write(parts from) {
+  return must<parts>(&write_all, "write", end_, from, nullptr);
+}
+std::size_t conn::write(parts from, std::error_code& error) noexcept {
+  return write_all(end_, from, nullptr, error);
+}
+std::size_t conn::write(parts from, const context& ctx) {
+  return must<parts>(&write_all, "write", end_, from, &ctx);
+}
+std::size_t conn::write(parts from, const context& ctx, std::error_code& error) noexcept {
+  return write_all(end_, from, &ctx, error);
 }
 
 std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t count,
                               std::error_code& error) noexcept {
+  detail::end_if_left_behind();
   const turn mine(end_, way::out, error);
   if (!mine) return 0;
   if (offset > INT64_MAX) {
@@ -155,30 +227,6 @@ std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t coun
   return done;
 }
 
-std::size_t conn::read(std::span<std::byte> to) {
-  std::error_code error;
-  const std::size_t n = read(to, error);
-  if (error) detail::throw_net(named("read", end_), error);
-  return n;
-}
-std::size_t conn::read_full(std::span<std::byte> to) {
-  std::error_code error;
-  const std::size_t n = read_full(to, error);
-  if (error) detail::throw_net(named("read", end_), error);
-  return n;
-}
-std::size_t conn::write(std::span<const std::byte> from) {
-  std::error_code error;
-  const std::size_t n = write(from, error);
-  if (error) detail::throw_net(named("write", end_), error);
-  return n;
-}
-std::size_t conn::write(std::span<const const_buffer> parts) {
-  std::error_code error;
-  const std::size_t n = write(parts, error);
-  if (error) detail::throw_net(named("write", end_), error);
-  return n;
-}
 std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t count) {
   std::error_code error;
   const std::uint64_t n = send_file(file, offset, count, error);

@@ -3,9 +3,12 @@
 // Who    dial.cc, in user context.
 #pragma once
 
+#include <functional>
+
 #include "net/endpoint.h"
 #include "net/errors.h"
 #include "net/resolve.h"
+#include "net/socket.h"
 
 namespace vole {
 inline namespace v0 {
@@ -16,7 +19,15 @@ struct connected {
   failure why;
 };
 
-connected connect(const network_name& n, const net::address& to, const patience& p);
+// What dial was told.
+struct dialing {
+  network_name n;
+  net::address local;  // empty: wherever
+  socket_options options;
+  const std::function<void(int fd)>* control = nullptr;  // may be null; may throw
+};
+
+connected connect(const dialing& d, const net::address& to, const patience& p);
 
 }  // namespace detail
 }  // namespace v0

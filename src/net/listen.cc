@@ -14,6 +14,7 @@
 #include "net/socket.h"
 #include "net/transfer.h"
 #include "os/os.h"
+#include "sched/belonging.h"
 
 namespace vole {
 inline namespace v0 {
@@ -35,7 +36,8 @@ bool is_wildcard(const address& a) noexcept {
 }
 
 // 0 or errno.
-int bind_socket(int fd, const network_name& n, const address& at, int family, bool packets) {
+int bind_socket(int fd, const network_name& n, const address& at, int family, bool packets,
+                int wanted) {
   if (family == AF_INET6)
     calls::set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, n.ip == 6 || !is_wildcard(at) ? 1 : 0);
   if (n.kind == transport::tcp)
@@ -43,22 +45,24 @@ int bind_socket(int fd, const network_name& n, const address& at, int family, bo
   detail::raw_address raw;
   if (!detail::to_raw(at, family, raw)) return EINVAL;
   if (const int e = calls::bind(fd, &raw.any, raw.size).error) return e;
-  static const int backlog = calls::most_pending();
-  return packets ? 0 : calls::listen(fd, backlog).error;
+  static const int most = calls::most_pending();
+  return packets ? 0 : calls::listen(fd, wanted > 0 ? wanted : most).error;
 }
 
-endpoint_ptr open_at(const network_name& n, const address& at, bool packets, failure& f) {
+endpoint_ptr open_at(const network_name& n, const address& at, bool packets,
+                     const listen_options& o, failure& f) {
   const int family = detail::family_of(at);
   f = {{}, {}, at.to_string()};
-  const calls::result made = detail::make_socket(n, family);
+  const calls::result made = detail::make_socket(n, family, detail::socket_options(o));
   if (!made.ok()) {
     f.code = detail::system_error_code(made.error);
     return nullptr;
   }
-  detail::owned_fd fd(static_cast<int>(made.value));
-  int error = bind_socket(fd.get(), n, at, family, packets);
+  rt::belonging<detail::owned_fd> fd(static_cast<int>(made.value));
+  if (o.control) o.control(fd->get());
+  int error = bind_socket(fd->get(), n, at, family, packets, o.backlog);
   endpoint_ptr e;
-  if (error == 0) e = detail::open_endpoint(fd.take(), detail::traits_for(n, family), error);
+  if (error == 0) e = detail::open_endpoint(std::move(*fd), detail::traits_for(n, family), error);
   if (e == nullptr) {
     f.code = detail::system_error_code(error);
     return nullptr;
@@ -69,7 +73,8 @@ endpoint_ptr open_at(const network_name& n, const address& at, bool packets, fai
   return e;
 }
 
-endpoint_ptr open_any(std::string_view network, std::string_view at, bool packets, failure& f) {
+endpoint_ptr open_any(std::string_view network, std::string_view at, bool packets,
+                      const listen_options& o, failure& f) {
   const network_name n = detail::find_network(network);
   const bool suits = (n.socket_type() == SOCK_DGRAM) == packets;
   if (n.kind != transport::none && !suits) {
@@ -78,8 +83,10 @@ endpoint_ptr open_any(std::string_view network, std::string_view at, bool packet
          {}};
     return nullptr;
   }
-  auto found = detail::find_addresses(n, network, at, detail::purpose::listen, {}, f);
+  rt::belonging<std::vector<address>> list(
+      detail::find_addresses(n, network, at, detail::purpose::listen, {}, f));
   if (f) return nullptr;
+  auto& found = *list;
   // A name stands for one address, IPv4 if it can be; a wildcard for both.
   if (!is_wildcard(found[0])) {
     for (auto& a : found)
@@ -90,7 +97,7 @@ endpoint_ptr open_any(std::string_view network, std::string_view at, bool packet
     found.resize(1);
   }
   for (const address& a : found) {
-    endpoint_ptr e = open_at(n, a, packets, f);
+    endpoint_ptr e = open_at(n, a, packets, o, f);
     const bool no_such_family = f.code == std::errc::address_family_not_supported ||
                                 f.code == std::errc::address_not_available;
     if (e != nullptr || !no_such_family) return e;
@@ -98,20 +105,21 @@ endpoint_ptr open_any(std::string_view network, std::string_view at, bool packet
   return nullptr;
 }
 
-endpoint* open_or_throw(std::string_view network, std::string_view at, bool packets) {
-  failure f;
-  endpoint_ptr e = open_any(network, at, packets, f);
+endpoint* open_or_throw(std::string_view network, std::string_view at, bool packets,
+                        const listen_options& o) {
+  rt::belonging<failure> f;
+  endpoint_ptr e = open_any(network, at, packets, o, *f);
   if (e != nullptr) return e.release();
   std::string what = "listen " + std::string(network);
-  if (f.what.empty()) what += " " + (f.where.empty() ? std::string(at) : f.where);
-  detail::throw_net(std::move(what), f);
+  if (f->what.empty()) (what += ' ') += f->where.empty() ? at : std::string_view(f->where);
+  detail::throw_net(std::move(what), *f);
 }
 
 endpoint* open_quietly(std::string_view network, std::string_view at, bool packets,
-                       std::error_code& error) {
-  failure f;
-  endpoint_ptr e = open_any(network, at, packets, f);
-  error = f.code;
+                       const listen_options& o, std::error_code& error) {
+  rt::belonging<failure> f;
+  endpoint_ptr e = open_any(network, at, packets, o, *f);
+  error = f->code;
   return e.release();
 }
 
@@ -125,44 +133,50 @@ bool is_shortage(const std::error_code& e) noexcept {
 // The peer has given up in the queue.
 bool is_peers(int error) noexcept { return error == ECONNABORTED || error == EPROTO; }
 
-int accept_turn(endpoint& l, detail::raw_address& peer, std::error_code& error) noexcept {
-  return static_cast<int>(detail::until_done(l, way::in, error, [&](int fd) {
+int accept_turn(endpoint& l, detail::raw_address& peer, const context* ctx,
+                std::error_code& error) noexcept {
+  const auto call = [&](int fd) {
     for (;;) {
       peer.size = sizeof(peer.storage);
       const calls::result r = calls::accept(fd, &peer.any, &peer.size);
       if (!is_peers(r.error)) return r;
     }
-  }));
+  };
+  return static_cast<int>(detail::until_done(l, way::in, error, call, false, ctx));
 }
 
-// The back-off. Closing and deadlines end it; a new connection only wakes us.
-void wait_a_while(endpoint& l, std::int64_t pause) noexcept {
+// The back-off. Closing, deadlines and the context end it; a new connection only wakes us.
+void wait_a_while(endpoint& l, std::int64_t pause, const context* ctx) noexcept {
   const std::int64_t until = os::now_ns() + pause;
   while (os::now_ns() < until)
-    if (l.wait_until(way::in, until) != endpoint::outcome::go_on) return;
+    if (l.wait_until(way::in, until, detail::interrupter_of(ctx)) != endpoint::outcome::go_on)
+      return;
 }
 
-int accept_fd(endpoint* l, bool insist, detail::raw_address& peer,
-              std::error_code& error) noexcept {
-  const detail::turn mine(l, way::in, error);
-  if (!mine) return -1;
+// The turn is over before the fd is put to use, and may be long in ending.
+void accept_fd(endpoint* l, bool insist, const context* ctx, detail::owned_fd& into,
+               detail::raw_address& peer, std::error_code& error) noexcept {
+  const detail::turn mine(l, way::in, ctx, error);
+  if (!mine) return;
   for (std::int64_t pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
     error.clear();
-    const int fd = accept_turn(*l, peer, error);
-    if (!error) return fd;
-    if (!is_shortage(error)) return -1;
-    wait_a_while(*l, pause);
-    if (!insist) return -1;
+    const int fd = accept_turn(*l, peer, ctx, error);
+    if (!error) return into.hold(fd);
+    if (!is_shortage(error)) return;
+    wait_a_while(*l, pause, ctx);
+    if (!insist) return;
   }
 }
 
-conn accept_one(endpoint* l, bool insist, std::error_code& error) {
+conn accept_one(endpoint* l, bool insist, const context* ctx, std::error_code& error) {
+  detail::end_if_left_behind();
   detail::raw_address peer;
-  detail::owned_fd fd(accept_fd(l, insist, peer, error));
-  if (fd.get() < 0) return {};
-  const int number = fd.take();
+  rt::belonging<detail::owned_fd> fd(-1);
+  accept_fd(l, insist, ctx, *fd, peer, error);
+  if (error) return {};
+  const int number = fd->get();
   int refused = 0;
-  endpoint_ptr e = detail::open_endpoint(number, l->kind, refused);
+  endpoint_ptr e = detail::open_endpoint(std::move(*fd), l->kind, refused);
   if (e == nullptr) {
     error = detail::system_error_code(refused);
     return {};
@@ -172,31 +186,42 @@ conn accept_one(endpoint* l, bool insist, std::error_code& error) {
   return conn(e.release());
 }
 
+conn accept_or_throw(endpoint* l, const context* ctx) {
+  std::error_code error;
+  conn c = accept_one(l, true, ctx, error);
+  if (error) detail::throw_net(detail::named("accept", l), error);
+  return c;
+}
+
 }  // namespace
 
-conn listener::accept(std::error_code& error) { return accept_one(end_, false, error); }
-
-conn listener::accept() {
-  std::error_code error;
-  conn c = accept_one(end_, true, error);
-  if (!error) return c;
-  std::string what = "accept";
-  if (end_ != nullptr)
-    what.append(" ").append(end_->local.network()).append(" ").append(end_->local.to_string());
-  detail::throw_net(std::move(what), error);
+conn listener::accept() { return accept_or_throw(end_, nullptr); }
+conn listener::accept(std::error_code& error) { return accept_one(end_, false, nullptr, error); }
+conn listener::accept(const context& ctx) { return accept_or_throw(end_, &ctx); }
+conn listener::accept(const context& ctx, std::error_code& error) {
+  return accept_one(end_, false, &ctx, error);
 }
 
-listener listen(std::string_view network, std::string_view at) {
-  return listener(open_or_throw(network, at, false));
+listener listen(std::string_view network, std::string_view at, const listen_options& options) {
+  return listener(open_or_throw(network, at, false, options));
 }
 listener listen(std::string_view network, std::string_view at, std::error_code& error) {
-  return listener(open_quietly(network, at, false, error));
+  return listener(open_quietly(network, at, false, {}, error));
 }
-packet_conn listen_packet(std::string_view network, std::string_view at) {
-  return packet_conn(open_or_throw(network, at, true));
+listener listen(std::string_view network, std::string_view at, const listen_options& options,
+                std::error_code& error) {
+  return listener(open_quietly(network, at, false, options, error));
+}
+packet_conn listen_packet(std::string_view network, std::string_view at,
+                          const listen_options& options) {
+  return packet_conn(open_or_throw(network, at, true, options));
 }
 packet_conn listen_packet(std::string_view network, std::string_view at, std::error_code& error) {
-  return packet_conn(open_quietly(network, at, true, error));
+  return packet_conn(open_quietly(network, at, true, {}, error));
+}
+packet_conn listen_packet(std::string_view network, std::string_view at,
+                          const listen_options& options, std::error_code& error) {
+  return packet_conn(open_quietly(network, at, true, options, error));
 }
 
 }  // namespace net

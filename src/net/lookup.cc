@@ -80,13 +80,12 @@ std::shared_ptr<lookup_job> next_or_leave() {
 
 void work() {
   while (const std::shared_ptr<lookup_job> job = next_or_leave()) {
-    lookup_answer answer;
     try {
-      answer = look_up(*job);
+      job->found = look_up(*job);
     } catch (...) {  // bad_alloc
-      answer.why.code = std::make_error_code(std::errc::not_enough_memory);
+      job->found.why.code = std::make_error_code(std::errc::not_enough_memory);
     }
-    job->answer.try_send(std::move(answer));
+    job->answer.try_send({});
   }
 }
 

@@ -28,7 +28,8 @@ struct lookup_job {
   std::string port;  // a number or a name
   std::string network;
   network_name kind;
-  chan<lookup_answer> answer{1};
+  lookup_answer found;  // when `answer` says so; not in it, where an abandoned goroutine loses it
+  chan<> answer{1};
 };
 
 // Error: no thread could be made.

@@ -11,8 +11,6 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-// What one who wants the lock is told. kLost: closed while it queued; it has a reference.
-constexpr std::uintptr_t kYours = 1, kClosed = 2, kLost = 3;
 constexpr std::uintptr_t kGone = 1;  // closer_: it is over
 
 // At the runtime's end goroutines are not woken: their turn to be abandoned comes.
@@ -42,7 +40,7 @@ pollable::~pollable() = default;
 
 int pollable::attach() noexcept {
   rt::lifecycle::watch_forks();  // there may never have been a runtime
-  rt::strict::leave_alone(1);  // the poller's lock, and we are not inside
+  rt::strict::leave_alone(1);    // the poller's lock, and we are not inside
   const int error = rt::poll::open(fd_, &descriptor_);
   rt::strict::leave_alone(-1);
   if (error == EPERM) return 0;
@@ -94,9 +92,10 @@ void pollable::abandon(void*, waiter* w) noexcept {
   stay& s = *static_cast<stay*>(w->slot);
   if (s.over.exchange(1, seq_cst) != 0) return;  // it is back in user code
   w->object = nullptr;
+  if (s.ends != nullptr && s.ends->linked) s.ends->context->disarm(*s.ends);
   pollable& file = *s.file;
   switch (s.has) {
-    case stay::having::place: file.unqueue(w, s.w); break;
+    case stay::having::place: file.unqueue(w, s); break;
     case stay::having::lock:
       if (file.descriptor_ != nullptr) rt::poll::unlink_wait(*file.descriptor_, w);
       if (waiter* const next = file.hand_over(s.w)) tell(nullptr, next, kYours, true);
@@ -125,58 +124,89 @@ pollable::entry pollable::enter_line_locked(way w) noexcept {
   }
 }
 
+// Under guard_.
+pollable::entry pollable::line_up_locked(waiter* me, stay& s) noexcept {
+  const entry e = enter_line_locked(s.w);
+  if (e != entry::queued) return e;
+  me->slot = &s;
+  line& l = line_[static_cast<unsigned>(s.w)];
+  if (s.ends != nullptr && !arm_for_turn(*s.ends, s.w, me)) {
+    if (l.first == nullptr) word_.fetch_and(~queued(s.w), relaxed);
+    return entry::canceled;
+  }
+  rt::wait_queue::push_back(l, me);
+  s.in_line = true;
+  return e;
+}
+
 bool pollable::acquire_slow(way w) noexcept {
-  const std::uintptr_t told = rt::on_goroutine() ? queue_parked(w) : queue_as_guest(w);
+  const std::uintptr_t told =
+      rt::on_goroutine() ? queue_parked(w, nullptr) : queue_as_guest(w, nullptr);
   if (told != kLost) return told == kYours;
   unuse();
   return false;
 }
 
-std::uintptr_t pollable::queue_parked(way w) noexcept {
-  rt::G* const g = rt::this_goroutine();
-  stay s{this, w, stay::having::place};
-  M* const m = rt::enter();
-  guard_.acquire();
-  const entry e = enter_line_locked(w);
-  if (e != entry::queued) {
-    guard_.release();
-    if (e == entry::ours) {
-      s.has = stay::having::lock;
-      set_out(g, s);
-    }
-    rt::leave(m);
-    if (e == entry::ours) come_back(g, s);
-    return e == entry::ours ? kYours : kClosed;
-  }
-  waiter* const me = rt::self(m, this, &abandon);
-  me->slot = &s;
-  rt::wait_queue::push_back(line_[static_cast<unsigned>(w)], me);
-  const std::uintptr_t told = rt::park(&unlock_guard, &guard_, rt::wait_reason::network);
-  come_back(g, s);
-  return told;
+std::uintptr_t pollable::told(entry e) noexcept {
+  return e == entry::ours ? kYours : e == entry::closed ? kClosed : kStopped;
 }
 
-std::uintptr_t pollable::queue_as_guest(way w) noexcept {
+std::uintptr_t pollable::queue_parked(way w, stop* by) noexcept {
+  rt::G* const g = rt::this_goroutine();
   stay s{this, w, stay::having::place};
+  s.ends = by;
+  M* m = rt::enter();
+  guard_.acquire();
+  const entry e = line_up_locked(rt::self(m, this, &abandon), s);
+  if (e != entry::queued) {
+    guard_.release();
+    g->wait.object = nullptr;
+    s.has = e == entry::ours ? stay::having::lock : stay::having::nothing;
+    if (e != entry::closed) set_out(g, s);
+    rt::leave(m);
+    if (e != entry::closed) come_back(g, s);
+    return told(e);
+  }
+  const std::uintptr_t what = rt::park(&unlock_guard, &guard_, rt::wait_reason::network);
+  if (by != nullptr) {
+    m = rt::enter();
+    disarm(by);
+    rt::leave(m);
+  }
+  come_back(g, s);
+  return what;
+}
+
+std::uintptr_t pollable::queue_as_guest(way w, stop* by) noexcept {
+  stay s{this, w, stay::having::place};
+  s.ends = by;
   rt::guest_note note;
   waiter me;
   me.thread = &note;
-  me.slot = &s;
   rt::guest_enter();
   guard_.acquire();
-  const entry e = enter_line_locked(w);
-  if (e == entry::queued) rt::wait_queue::push_back(line_[static_cast<unsigned>(w)], &me);
+  const entry e = line_up_locked(&me, s);
   guard_.release();
   rt::guest_leave();
-  if (e != entry::queued) return e == entry::ours ? kYours : kClosed;
+  if (e != entry::queued) return told(e);
   note.woken.sleep();
+  if (by != nullptr) {
+    rt::guest_enter();
+    disarm(by);
+    rt::guest_leave();
+  }
   return note.value;
 }
 
-// The first of the queue, off it, and told what it has now. Under guard_. nullptr: nobody.
+// The first of the queue whose context has not claimed it, off the queue, and told what it has now.
+// Under guard_. nullptr: nobody.
 waiter* pollable::take_locked(way w, stay::having now_has) noexcept {
   line& l = line_[static_cast<unsigned>(w)];
-  waiter* const first = rt::wait_queue::pop_front(l);
+  waiter* first;
+  do {
+    first = rt::wait_queue::pop_front(l);
+    if (first != nullptr) static_cast<stay*>(first->slot)->in_line = false;
+  } while (first != nullptr && !rt::claim(first));
   if (l.first == nullptr) word_.fetch_and(~queued(w), relaxed);
   if (first == nullptr) return nullptr;
   static_cast<stay*>(first->slot)->has = now_has;
@@ -192,11 +222,13 @@ waiter* pollable::hand_over(way w) noexcept {
   return next;
 }
 
-void pollable::unqueue(waiter* me, way w) noexcept {
+void pollable::unqueue(waiter* me, stay& s) noexcept {
   holding hold(guard_);
-  line& l = line_[static_cast<unsigned>(w)];
+  if (!s.in_line) return;
+  s.in_line = false;
+  line& l = line_[static_cast<unsigned>(s.w)];
   rt::wait_queue::remove(l, me);
-  if (l.first == nullptr) word_.fetch_and(~queued(w), relaxed);
+  if (l.first == nullptr) word_.fetch_and(~queued(s.w), relaxed);
 }
 
 void pollable::release_slow(way w) noexcept {

@@ -9,6 +9,9 @@
 // Law    the locks are handed over, first come, first served. Who queues has a reference.
 // Law    who says closing, or stores a deadline, does so before he looks for those who wait;
 //        who waits says so before he looks at either (poll/descriptor.h).
+// Law    a context ends one wait, not the file's: its interrupt lies in the waiter's frame, and is
+//        armed for as long as that waits, for its turn or for an event. It is said first (`said`,
+//        or the claim of a place in the queue) and then whoever waits is woken, as with closing.
 // Note   `keepers` count the memory: the handle (a conn), the open file, and a closer. A file
 //        that was closed stays a record, and says so, until its handle is gone.
 // Note   the runtime may end under anybody in here. What a goroutine held is then given up by
@@ -23,6 +26,7 @@
 #include "base/atomic.h"
 #include "base/lock.h"
 #include "poll/poll.h"
+#include "sched/interrupt.h"
 #include "sched/park.h"
 #include "sched/timers.h"
 
@@ -39,7 +43,7 @@ inline constexpr std::int64_t kNever = INT64_MAX;
 
 class pollable {
  public:
-  enum class outcome : std::uint8_t { go_on, closed, late };
+  enum class outcome : std::uint8_t { go_on, closed, late, canceled };
 
   explicit pollable(int fd) noexcept;  // one keeper: the handle
   pollable(const pollable&) = delete;
@@ -59,6 +63,8 @@ class pollable {
         return true;
     return (seen & kClosing) == 0 && acquire_slow(w);
   }
+  // Likewise, unless the context is done first; `by` may be null. go_on: it is ours.
+  outcome acquire(way w, rt::interrupter* by) noexcept;
   void release(way w) noexcept {
     std::uint64_t seen = word_.load(relaxed);
     while ((seen & queued(w)) == 0) {
@@ -78,11 +84,11 @@ class pollable {
   int fd() const noexcept { return fd_; }
   outcome state(way w) const noexcept;
   // Until something has happened in this way; for no reason, too. Try again.
-  outcome wait(way w) noexcept;
+  outcome wait(way w, rt::interrupter* by = nullptr) noexcept;
   // Nothing but data has ever come.
   bool has_only_data() const noexcept { return watched() && !descriptor_->odd.load(seq_cst); }
-  // Likewise, until that time at the latest.
-  outcome wait_until(way w, std::int64_t when) noexcept;
+  // As wait, until that time at the latest.
+  outcome wait_until(way w, std::int64_t when, rt::interrupter* by = nullptr) noexcept;
 
   // kNever: none. Any thread.
   void set_deadline(way w, std::int64_t when) noexcept;
@@ -105,6 +111,7 @@ class pollable {
   static constexpr std::uint64_t locked(way w) noexcept { return 2u << static_cast<unsigned>(w); }
   static constexpr std::uint64_t queued(way w) noexcept { return 8u << static_cast<unsigned>(w); }
 
+  struct stop;
   // What a goroutine has while it is in the runtime's hands; on its stack.
   struct stay {
     enum class having : std::uint8_t {
@@ -117,7 +124,19 @@ class pollable {
     pollable* file;
     way w;
     having has;
+    bool in_line = false;           // under guard_
+    stop* ends = nullptr;           // by a context; while it is armed, or was
     atomic<std::uint32_t> over{0};  // who changes it from 0, the goroutine or abandon, has it
+  };
+  // The end of one wait by a context; in the waiter's frame.
+  struct stop : rt::interrupt {
+    explicit stop(rt::interrupter* by) noexcept : context(by) {}
+    rt::interrupter* const context;
+    waiter* whom = nullptr;  // to wake
+    pollable* file = nullptr;
+    way w{};
+    atomic<std::uint32_t> winner{0};  // of a place in the queue
+    atomic<bool> said{false};
   };
   struct line {
     waiter* first = nullptr;
@@ -130,24 +149,38 @@ class pollable {
     std::uint32_t generation = 0;        // of the runtime that it was armed in; under guard_
   };
 
-  enum class entry : std::uint8_t { closed, ours, queued };
+  enum class entry : std::uint8_t { closed, ours, queued, canceled };
   bool acquire_slow(way w) noexcept;
   entry enter_line_locked(way w) noexcept;
-  std::uintptr_t queue_parked(way w) noexcept;
-  std::uintptr_t queue_as_guest(way w) noexcept;
+  entry line_up_locked(waiter* me, stay& s) noexcept;
+  // What one who wants the lock is told. kLost: closed while it queued; kStopped: by its context. In
+  // both it has a reference.
+  static constexpr std::uintptr_t kYours = 1, kClosed = 2, kLost = 3, kStopped = 4;
+  static std::uintptr_t told(entry e) noexcept;
+  std::uintptr_t queue_parked(way w, stop* by) noexcept;
+  std::uintptr_t queue_as_guest(way w, stop* by) noexcept;
   void release_slow(way w) noexcept;
   waiter* take_locked(way w, stay::having now_has) noexcept;
   waiter* hand_over(way w) noexcept;
-  void unqueue(waiter* me, way w) noexcept;
+  void unqueue(waiter* me, stay& s) noexcept;
   bool count_down() noexcept;
   void end_life(bool at_end) noexcept;
 
   void evict(M* m, bool at_end) noexcept;
   void wait_until_closed() noexcept;
 
-  bool begin_wait(M* m, way w) noexcept;
-  void wait_parked(way w) noexcept;
-  void wait_as_guest(way w) noexcept;
+  bool begin_wait(M* m, way w, stop* by) noexcept;
+  void wait_parked(way w, stop* by) noexcept;
+  void wait_as_guest(way w, stop* by) noexcept;
+
+  // Inside. False: the context is done already.
+  bool arm_for_event(stop& i, way w) noexcept;
+  bool arm_for_turn(stop& i, way w, waiter* me) noexcept;
+  static void disarm(stop* i) noexcept;  // null: there is nothing to do
+  static bool claim_event(rt::interrupt& i, M* m) noexcept;
+  static void wake_from_event(rt::interrupt& i, M* m) noexcept;
+  static bool claim_place(rt::interrupt& i, M* m) noexcept;
+  static void wake_from_line(rt::interrupt& i, M* m) noexcept;
 
   std::int64_t look_at(way w) const noexcept;
   void arm(M* m, way w) noexcept;

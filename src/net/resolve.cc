@@ -1,6 +1,5 @@
 #include "net/resolve.h"
 
-#include <optional>
 #include <utility>
 
 #include <vole/net.h>
@@ -8,6 +7,8 @@
 
 #include "net/lookup.h"
 #include "os/os.h"
+#include "sched/belonging.h"
+#include "time/error_of.h"
 
 namespace vole {
 inline namespace v0 {
@@ -31,14 +32,12 @@ void push_ip(std::vector<address>& out, const network_name& n, const char* liter
 }
 
 // Waits for the answer as long as the caller does.
-lookup_answer wait_for(const lookup_job& job, const patience& p) {
-  std::optional<lookup_answer> got;
-  if (p.ctx != nullptr) {
-    select(on_recv(job.answer, got), on_done(*p.ctx));
-  } else {
-    got = job.answer.recv_until(from_ns(p.deadline)).value;
-  }
-  if (got) return std::move(*got);
+lookup_answer wait_for(lookup_job& job, const patience& p) {
+  const std::size_t came =
+      p.ctx != nullptr
+          ? select(on_recv(job.answer), on_done(*p.ctx))
+          : select(on_recv(job.answer), on_after(from_ns(p.deadline) - from_ns(os::now_ns())));
+  if (came == 0) return std::move(job.found);
   lookup_answer none;
   none.why.code = p.over();
   if (!none.why.code) none.why.code = errc::deadline_exceeded;
@@ -48,18 +47,19 @@ lookup_answer wait_for(const lookup_job& job, const patience& p) {
 
 lookup_answer ask_threads(const network_name& n, std::string_view network, std::string_view host,
                           std::string_view port, const patience& p) {
-  auto job = std::make_shared<lookup_job>();
-  job->host = host;
-  job->port = port.empty() ? "0" : port;
-  job->network = network;
-  job->kind = n;
+  rt::belonging<std::shared_ptr<lookup_job>> mine(std::make_shared<lookup_job>());
+  lookup_job& job = **mine;
+  job.host = host;
+  job.port = port.empty() ? "0" : port;
+  job.network = network;
+  job.kind = n;
   lookup_answer a;
   if (host.find('\0') != std::string_view::npos || port.find('\0') != std::string_view::npos) {
     a.why = invalid("invalid host name");
     return a;
   }
-  a.why.code = start_lookup(job);
-  return a.why ? a : wait_for(*job, p);
+  a.why.code = start_lookup(*mine);
+  return a.why ? a : wait_for(job, p);
 }
 
 std::vector<address> find_unix(const network_name& n, std::string_view at, failure& f) {
@@ -121,7 +121,7 @@ std::vector<address> find_ip(const network_name& n, std::string_view network, st
 
 std::error_code patience::over() const noexcept {
   if (ctx != nullptr)
-    if (const std::error_code e = ctx->err()) return e;
+    if (const std::error_code e = error_of(ctx->node())) return e;
   if (deadline != kNeverNs && deadline <= os::now_ns()) return errc::deadline_exceeded;
   return {};
 }

@@ -2,28 +2,53 @@
 
 #include <netinet/tcp.h>
 
+#include <algorithm>
+#include <climits>
+
 namespace vole {
 inline namespace v0 {
 namespace detail {
 namespace {
 
-constexpr int kKeepAlive = 15;  // s
+// Whole seconds, rounded up.
+int seconds_of(duration d) noexcept {
+  const auto s = std::chrono::ceil<std::chrono::seconds>(d).count();
+  return static_cast<int>(std::clamp<std::int64_t>(s, 0, 32767));
+}
+
+// What the kernel refuses here is a matter of comfort.
+void set_defaults(int fd, const network_name& n, const socket_options& o) noexcept {
+  if (n.kind == transport::udp) calls::set_option(fd, SOL_SOCKET, SO_BROADCAST, 1);
+  if (n.kind != transport::tcp) return;
+  calls::set_option(fd, IPPROTO_TCP, TCP_NODELAY, o.no_delay ? 1 : 0);
+  if (o.keep_alive <= duration::zero()) return;
+  const int idle = seconds_of(o.keep_alive);
+  calls::set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  calls::set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, idle);
+  calls::set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, idle);
+}
+
+// What was asked for. 0 or errno.
+int set_wanted(int fd, const socket_options& o) noexcept {
+  int e = 0;
+  if (o.reuse_port) e = calls::set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1).error;
+  if (e == 0 && o.send_buffer != 0)
+    e = calls::set_option(fd, SOL_SOCKET, SO_SNDBUF, o.send_buffer).error;
+  if (e == 0 && o.receive_buffer != 0)
+    e = calls::set_option(fd, SOL_SOCKET, SO_RCVBUF, o.receive_buffer).error;
+  if (e == 0 && o.linger) e = calls::set_linger(fd, seconds_of(*o.linger)).error;
+  return e;
+}
 
 }  // namespace
 
-calls::result make_socket(const network_name& n, int family) noexcept {
+calls::result make_socket(const network_name& n, int family, const socket_options& o) noexcept {
   const calls::result r = calls::socket(family, n.socket_type(), 0);
   if (!r.ok()) return r;
-  const int fd = static_cast<int>(r.value);
-  // What the kernel refuses here is a matter of comfort.
-  if (n.kind == transport::tcp) {
-    calls::set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    calls::set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    calls::set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepAlive);
-    calls::set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, kKeepAlive);
-  } else if (n.kind == transport::udp) {
-    calls::set_option(fd, SOL_SOCKET, SO_BROADCAST, 1);
-  }
+  owned_fd fd(static_cast<int>(r.value));
+  set_defaults(fd.get(), n, o);
+  if (const int e = set_wanted(fd.get(), o)) return {0, e};
+  fd.take();
   return r;
 }
 

@@ -5,6 +5,10 @@
 //        has, the kernel gives to the connections that it accepts.
 #pragma once
 
+#include <optional>
+
+#include <vole/net_options.h>
+
 #include "net/calls.h"
 #include "net/endpoint.h"
 #include "net/socket_address.h"
@@ -12,26 +16,6 @@
 namespace vole {
 inline namespace v0 {
 namespace detail {
-
-// An fd until somebody takes it over.
-class owned_fd {
- public:
-  explicit owned_fd(int fd) noexcept : fd_(fd) {}
-  ~owned_fd() {
-    if (fd_ >= 0) calls::close(fd_);
-  }
-  owned_fd(const owned_fd&) = delete;
-  owned_fd& operator=(const owned_fd&) = delete;
-  int get() const noexcept { return fd_; }
-  int take() noexcept {
-    const int fd = fd_;
-    fd_ = -1;
-    return fd;
-  }
-
- private:
-  int fd_;
-};
 
 inline int family_of(const net::address& a) noexcept {
   switch (a.parts().ip) {
@@ -45,8 +29,30 @@ inline endpoint::traits traits_for(const network_name& n, int family) noexcept {
   return {n.kind, family, n.socket_type() == SOCK_STREAM};
 }
 
+// What dial_options and listen_options say of a socket.
+struct socket_options {
+  explicit socket_options(const net::dial_options& o) noexcept
+      : keep_alive(o.keep_alive),
+        no_delay(o.no_delay),
+        linger(o.linger),
+        send_buffer(o.send_buffer),
+        receive_buffer(o.receive_buffer) {}
+  explicit socket_options(const net::listen_options& o) noexcept
+      : keep_alive(o.keep_alive),
+        no_delay(o.no_delay),
+        reuse_port(o.reuse_port),
+        send_buffer(o.send_buffer),
+        receive_buffer(o.receive_buffer) {}
+
+  duration keep_alive;
+  bool no_delay;
+  bool reuse_port = false;
+  std::optional<duration> linger;
+  int send_buffer, receive_buffer;
+};
+
 // Non-blocking, with its options. The value is the fd.
-calls::result make_socket(const network_name& n, int family) noexcept;
+calls::result make_socket(const network_name& n, int family, const socket_options& o) noexcept;
 
 }  // namespace detail
 }  // namespace v0

@@ -36,10 +36,12 @@ std::int64_t pollable::look_at(way w) const noexcept {
 }
 
 // Inside. True: commit. False: do not wait.
-bool pollable::begin_wait(M* m, way w) noexcept {
+bool pollable::begin_wait(M* m, way w, stop* by) noexcept {
+  if (by != nullptr && !arm_for_event(*by, w)) return false;
   if (!rt::poll::start_wait(*descriptor_, w)) return false;
   const std::int64_t when = look_at(w);
-  if ((word_.load(seq_cst) & kClosing) != 0 || (when != kNever && when <= os::now_ns())) {
+  if ((word_.load(seq_cst) & kClosing) != 0 || (by != nullptr && by->said.load(seq_cst)) ||
+      (when != kNever && when <= os::now_ns())) {
     rt::poll::undo_wait(*descriptor_, w);
     return false;
   }
@@ -47,12 +49,14 @@ bool pollable::begin_wait(M* m, way w) noexcept {
   return true;
 }
 
-void pollable::wait_parked(way w) noexcept {
+void pollable::wait_parked(way w, stop* by) noexcept {
   rt::G* const g = rt::this_goroutine();
   stay s{this, w, stay::having::lock};
+  s.ends = by;
   set_out(g, s);
-  M* const m = rt::enter();
-  if (!begin_wait(m, w)) {
+  M* m = rt::enter();
+  if (!begin_wait(m, w, by)) {
+    disarm(by);
     rt::leave(m);
     return come_back(g, s);
   }
@@ -63,41 +67,53 @@ void pollable::wait_parked(way w) noexcept {
         return rt::poll::commit_wait(*mine.file->descriptor_, mine.w, &parked->wait);
       },
       &s, rt::wait_reason::network);
+  if (by != nullptr) {
+    m = rt::enter();
+    disarm(by);
+    rt::leave(m);
+  }
   come_back(g, s);
   rt::poll::end_wait(*descriptor_, w);
 }
 
-void pollable::wait_as_guest(way w) noexcept {
+void pollable::wait_as_guest(way w, stop* by) noexcept {
   rt::guest_note note;
   waiter me;
   me.thread = &note;
   rt::guest_enter_started();
-  bool sleeps = begin_wait(nullptr, w);
+  bool sleeps = begin_wait(nullptr, w, by);
   if (sleeps) {
     rt::network_in_use();  // somebody is to look
     sleeps = rt::poll::commit_wait(*descriptor_, w, &me);
   }
+  if (!sleeps) disarm(by);
   rt::guest_leave();
   if (!sleeps) return;
   note.woken.sleep();
+  if (by != nullptr) {
+    rt::guest_enter();
+    disarm(by);
+    rt::guest_leave();
+  }
   rt::poll::end_wait(*descriptor_, w);
 }
 
-pollable::outcome pollable::wait(way w) noexcept {
-  if (descriptor_ != nullptr) {
-    if (rt::on_goroutine()) {
-      wait_parked(w);
-    } else {
-      wait_as_guest(w);
-    }
+pollable::outcome pollable::wait(way w, rt::interrupter* by) noexcept {
+  if (descriptor_ == nullptr) return state(w);
+  if (by == nullptr) {
+    rt::on_goroutine() ? wait_parked(w, nullptr) : wait_as_guest(w, nullptr);
+    return state(w);
   }
-  return state(w);
+  stop ends(by);
+  rt::on_goroutine() ? wait_parked(w, &ends) : wait_as_guest(w, &ends);
+  const outcome o = state(w);
+  return o == outcome::go_on && ends.said.load(relaxed) ? outcome::canceled : o;
 }
 
-pollable::outcome pollable::wait_until(way w, std::int64_t when) noexcept {
+pollable::outcome pollable::wait_until(way w, std::int64_t when, rt::interrupter* by) noexcept {
   atomic<std::int64_t>& pause = pause_[static_cast<unsigned>(w)];
   pause.store(when, seq_cst);
-  const outcome o = wait(w);
+  const outcome o = wait(w, by);
   pause.store(kNever, seq_cst);
   return o;
 }
@@ -143,7 +159,7 @@ void pollable::fire(rt::timer* t, M* m) noexcept {
       return;
     }
     if (file.look_at(c.w) != when) continue;
-    if (when != kNever) rt::add_timer(m, t, when);
+    if (when != kNever) rt::add_timer_again(m, t, when);
     return;
   }
 }

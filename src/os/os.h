@@ -84,9 +84,17 @@ int discard(std::byte* at, std::size_t bytes) noexcept;
 bool make_alternate_stack(std::byte** memory) noexcept;
 void drop_alternate_stack(std::byte* memory) noexcept;
 bool in_alternate_stack(const std::byte* memory, const void* address) noexcept;
-// Called in signal context for SIGSEGV and SIGBUS with the faulting address. Returns if the fault
-// is not ours; then the handler that was there before us, or the default action, has its turn.
-using fault_hook = void (*)(void* address) noexcept;
+// Called in signal context for SIGSEGV, SIGBUS, SIGFPE and SIGILL that an instruction has caused.
+// Returns if the fault is not ours; then the handler that was there before us, or the default
+// action, has its turn.
+struct fault {
+  const char* name;      // "SIGSEGV"
+  bool has_address;      // SIGSEGV, SIGBUS, unless the kernel does not say
+  void* address;         // of the memory that it wanted
+  const void* at;        // the instruction
+  bool kills;            // nobody handles it: the program is about to die of it
+};
+using fault_hook = void (*)(const fault& f) noexcept;
 bool install_fault_handler(fault_hook hook) noexcept;
 void remove_fault_handler() noexcept;  // puts back what was there, if it is still ours
 
@@ -95,6 +103,8 @@ void remove_fault_handler() noexcept;  // puts back what was there, if it is sti
 inline constexpr int kMostSignals = 64;
 int hear_signal(int number) noexcept;  // 0 or errno
 void unhear_signal(int number) noexcept;
+int ignore_signal(int number) noexcept;  // 0 or errno
+int reset_signal(int number) noexcept;   // as it was before the first of these calls; 0 or errno
 std::uint32_t take_signals(int number) noexcept;  // how many came since it was last asked
 std::uint32_t signal_bell() noexcept;
 void sleep_until_rung(std::uint32_t seen) noexcept;  // since `seen` was read; may return early
@@ -103,10 +113,10 @@ void ring_for_signals() noexcept;  // signal-safe
 // ── preemption by signal ──
 // May a program catch it without losing faults, job control by force, or libc's own signals?
 bool may_preempt_with(int signal) noexcept;
-// `hook` is called in signal context, every signal blocked, with the interrupted stack pointer,
-// whenever a slice timer's signal comes. The signal from elsewhere goes to the handler that was
+// `hook` is called in signal context, every signal blocked, with the interrupted stack pointer and
+// what the kernel saved (a ucontext_t), whenever a slice timer's signal comes. The signal from elsewhere goes to the handler that was
 // there before us, or to the default action. Stays for the life of the process. False: refused.
-using preempt_hook = void (*)(const void* interrupted_sp) noexcept;
+using preempt_hook = void (*)(const void* interrupted_sp, const void* context) noexcept;
 bool install_preempt_handler(int signal, preempt_hook hook) noexcept;
 // A timer that sends the calling thread that signal after each `ns` nanoseconds of its CPU time
 // (never interrupting a call that blocks); or once, by the clock on the wall, until it is wound up
@@ -115,10 +125,28 @@ int start_slice_timer(int* id, int signal, std::int64_t ns, bool wall) noexcept;
 void wind_up_slice_timer(int id, std::int64_t ns) noexcept;
 void stop_slice_timer(int id) noexcept;  // on any thread
 
+// ── asking a thread where it is ──
+// By the same signal and handler, installed when the first question is asked. `hook` is called in
+// signal context, on the thread that was asked, with what the kernel saved of the interrupted code
+// (a ucontext_t). A slice timer's signal calls it, too: of two that are pending the kernel keeps
+// one. False: refused.
+using question_hook = void (*)(const void* context) noexcept;
+bool install_question_handler(int signal, question_hook hook) noexcept;
+// False: refused, or there is no such thread in this process.
+bool ask_thread(std::uint64_t thread_id, int signal) noexcept;
+
+// ── SIGQUIT ──
+// `hook` is called in signal context whenever one comes; then the handler that was there before us
+// has its turn, if there was one. Stays for the life of the process. 0 or errno.
+using quit_hook = void (*)() noexcept;
+int install_quit_handler(quit_hook hook) noexcept;
+
 // ── fork ──
 std::uint64_t process_id() noexcept;
 // Run by every later fork(): in the parent before and after, and in the child. Registered once per
 // process; a later call replaces them. False: refused. User context only.
+bool is_static(const void* object) noexcept;  // part of the program, or of a library it has loaded
+
 struct fork_hooks {
   void (*before)() noexcept;
   void (*in_parent)() noexcept;

@@ -85,6 +85,10 @@ class basic_global_queue {
 
   std::size_t size_now() const noexcept { return size_.load(seq_cst); }
   std::size_t size_hint() const noexcept { return size_.load(relaxed); }
+  // For a look from outside (root/root.h).
+  static constexpr std::uint32_t place_of_size() noexcept {
+    return offsetof(basic_global_queue, size_);
+  }
 
   // How many a P takes at once [8]: its share and one more, at most half a ring.
   static std::size_t share(std::size_t size, std::size_t procs, std::size_t half) noexcept {

@@ -13,9 +13,11 @@
 // Proof  tests/model/local_queue_model.cc
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/atomic.h"
+#include "base/fatal.h"
 #include "base/likely.h"
 #include "queue/runnable.h"
 
@@ -102,6 +104,10 @@ class basic_local_queue {
     const std::uint32_t back = back_.load(relaxed);
     const std::uint32_t taken = victim.grab(*this, back);
     if (taken == 0) return nullptr;
+#ifdef VOLE_CHECKED
+    if (back - index(front_.load(relaxed)) + taken > kCapacity)
+      fatal("queue: a thief's ring overflows");
+#endif
     runnable* g = slots_[(back + taken - 1) % kCapacity].load(relaxed);
     if (taken > 1) back_.store(back + taken - 1, std::memory_order_release);  // pairs: look
     return g;
@@ -122,6 +128,14 @@ class basic_local_queue {
   // Part of the last look (sched/parking.h): seq_cst, so that it cannot be early.
   std::uint32_t front_now() const noexcept { return index(front_.load(seq_cst)); }
   std::uint32_t back_now() const noexcept { return back_.load(seq_cst); }
+
+  // Where a look from outside finds the two, 32 bits each (root/root.h).
+  struct offsets {
+    std::uint32_t front, back;
+  };
+  static constexpr offsets places() noexcept {
+    return {offsetof(basic_local_queue, front_), offsetof(basic_local_queue, back_)};
+  }
 
  private:
   // back: what it is; only the owner writes it.

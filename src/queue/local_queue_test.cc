@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace vole::rt {
@@ -78,6 +79,17 @@ TEST(LocalQueue, SpillsNothingUnlessFull) {
   runnable* half[local_queue::kHalf];
   EXPECT_FALSE(q.spill_half_owner(half));
   EXPECT_EQ(q.size(), local_queue::kCapacity - 1);
+}
+
+TEST(LocalQueue, StealOfOneTwoAndThree) {  // [15]: n - n/2
+  for (const auto& [n, taken] : {std::pair{1u, 1u}, {2u, 1u}, {3u, 2u}}) {
+    local_queue victim, thief;
+    std::vector<item> items = make_items(n);
+    for (item& i : items) ASSERT_TRUE(victim.push_owner(&i));
+    EXPECT_EQ(number_of(thief.steal_half_owner(victim)), taken - 1) << "the last of them is run";
+    EXPECT_EQ(victim.size(), n - taken);
+    EXPECT_EQ(thief.size(), taken - 1);
+  }
 }
 
 TEST(LocalQueue, StealTakesTheOlderHalfRoundedUp) {  // [15]

@@ -56,6 +56,15 @@ TEST(StealOrder, DiffersBetweenRandomNumbers) {
   EXPECT_EQ(orders.size(), 32u);
 }
 
+// Of eight Ps: offset r % 8, stride the r / 8-th of 1, 3, 5, 7.
+TEST(StealOrder, EightPs) {  // [14]
+  steal_strides strides;
+  strides.reset(8);
+  using order = std::vector<std::uint32_t>;
+  EXPECT_EQ(visited(strides, 6 + 8 * 1), (order{6, 1, 4, 7, 2, 5, 0, 3})) << "stride 3";
+  EXPECT_EQ(visited(strides, 2 + 8 * 2), (order{2, 7, 4, 1, 6, 3, 0, 5})) << "stride 5";
+}
+
 TEST(StealOrder, EveryPIsFirstEquallyOften) {
   steal_strides strides;
   strides.reset(12);

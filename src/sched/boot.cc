@@ -5,13 +5,16 @@
 #include "os/os.h"
 #include "poll/poll.h"
 #include "sched/crash.h"
+#include "sched/dump.h"
 #include "sched/end.h"
 #include "sched/enter.h"
 #include "sched/lifecycle.h"
 #include "sched/midwife.h"
+#include "sched/reporter.h"
 #include "sched/state.h"
 #include "sched/strict.h"
 #include "sched/sysmon.h"
+#include "sched/value_move.h"
 #include "sched/world.h"
 
 namespace vole::rt::boot {
@@ -42,8 +45,16 @@ void must_start(int error, const char* who) noexcept {
                    << ". Raise `ulimit -u`, the cgroup's pids.max or the memory limit");
 }
 
+// What VOLE_DEBUG asks for beside the runtime itself.
+void start_reports() noexcept {
+  reporter::new_runtime();
+  if (sched.settings.stall_ms != 0) must_start(reporter::start(), "reporter");
+  if (sched.settings.sigquit) must_start(reporter::dump_on_sigquit(), "reporter");
+}
+
 void start_locked() noexcept {
   read_settings_locked();
+  start_reports();
   if (!os::membarrier_register())
     fatal("this kernel has no private expedited membarrier (Linux 4.14 or later is needed)");
   lifecycle::watch_forks();
@@ -60,15 +71,37 @@ void start_locked() noexcept {
   lifecycle::set(phase::running);
 }
 
-leaving_threads stop_locked() noexcept {
+// VOLE_DEBUG=leaks=1: `left` is a picture of who is still there.
+leaving_threads stop_locked(capture& left) noexcept {
   sysmon::stop();  // first: a timer it fires may have to come in as a guest
   lifecycle::set(phase::stopping);
   lifecycle::wait_for_guests();
+  const bool asked = sched.settings.leaks && left.prepare();
   world::stop();
+  if (asked) left.take(nullptr, nullptr, true, nullptr);
   return end_everything([]() noexcept {
     crash::uninstall();
     lifecycle::set(phase::stopped);
   });
+}
+
+// Main is still there: it has finished, and waits for nothing.
+void tell_leaks(capture& left) noexcept {
+  left.drop_if([](const captured& c) noexcept {
+    return c.status == g_status::waiting && c.why == wait_reason::none;
+  });
+  dump::leaks(left);
+}
+
+// What the next runtime will have changes together with what this one has: with the world stopped.
+std::uint32_t set_procs_of_running(std::uint32_t n) noexcept {
+  if (sched.procs.load(seq_cst) == n && sched.settings.procs.load(seq_cst) == n) return n;
+  world::stop();
+  const std::uint32_t had = sched.procs.load(relaxed);
+  sched.settings.procs = n;
+  if (had != n) world::resize(n);
+  world::start();
+  return had;
 }
 
 }  // namespace
@@ -77,6 +110,7 @@ void refuse_forked_child() noexcept { lifecycle::refuse_forked_child(); }
 
 bool begin_run() noexcept {
   lifecycle::refuse_forked_child();
+  refuse_in_value_move();
   const strict::undisturbed here;
   holding hold(one_at_a_time);
   if (sched.in_run.load(seq_cst)) return false;
@@ -90,12 +124,14 @@ void main_runs(bool yes) noexcept { sched.main_runs.store(yes, seq_cst); }
 
 void end_run() noexcept {
   leaving_threads threads;
+  capture left;
   {
     holding hold(one_at_a_time);
-    threads = stop_locked();
+    threads = stop_locked(left);
     sched.in_run.store(false, seq_cst);
   }
   threads.join();
+  tell_leaks(left);
 }
 
 void start_implicitly() noexcept {
@@ -106,12 +142,22 @@ void start_implicitly() noexcept {
 
 void shutdown() noexcept {
   lifecycle::refuse_forked_child();
+  refuse_in_value_move();
   leaving_threads threads;
+  capture left;
   {
     holding hold(one_at_a_time);
-    if (!sched.in_run.load(seq_cst) && lifecycle::now() == phase::running) threads = stop_locked();
+    if (!sched.in_run.load(seq_cst) && lifecycle::now() == phase::running)
+      threads = stop_locked(left);
   }
   threads.join();
+  tell_leaks(left);
+}
+
+int dump_on_sigquit() noexcept {
+  lifecycle::refuse_forked_child();
+  refuse_in_value_move();
+  return reporter::dump_on_sigquit();
 }
 
 std::uint32_t procs() noexcept {
@@ -123,19 +169,19 @@ std::uint32_t procs() noexcept {
 
 std::uint32_t set_procs(std::uint32_t n) noexcept {
   lifecycle::refuse_forked_child();
-  const std::uint32_t had = procs();
-  if (this_m() == nullptr && !guest_enter()) {
-    sched.settings.procs = n;
+  refuse_in_value_move();
+  const bool guest = this_m() == nullptr;
+  while (guest && !guest_enter()) {
     guest_leave();
+    holding hold(one_at_a_time);
+    if (lifecycle::now() != phase::stopped) continue;  // one has started meanwhile
+    read_settings_locked();
+    const std::uint32_t had = wanted_procs();
+    sched.settings.procs = n;
     return had;
   }
-  sched.settings.procs = n;
-  if (sched.procs.load(seq_cst) != n) {
-    world::stop();
-    world::resize(n);
-    world::start();
-  }
-  if (this_m() == nullptr) guest_leave();
+  const std::uint32_t had = set_procs_of_running(n);
+  if (guest) guest_leave();
   return had;
 }
 

@@ -21,6 +21,8 @@ void end_run() noexcept;
 void start_implicitly() noexcept;   // no effect if one runs
 void shutdown() noexcept;           // no effect inside run(), or if none runs
 
+int dump_on_sigquit() noexcept;     // for the life of the process; 0 or errno
+
 inline constexpr std::uint32_t kMostProcs = 1024;
 std::uint32_t procs() noexcept;                    // as it is, or as it would be
 std::uint32_t set_procs(std::uint32_t n) noexcept;  // returns the previous

@@ -15,10 +15,36 @@ std::uint64_t next_call(const M& m) noexcept {
   return (m.call.load(relaxed) / kOneCall + 1) * kOneCall;
 }
 
+std::uint32_t mark_of(const M& m) noexcept {
+  return static_cast<std::uint32_t>(m.call.load(relaxed));
+}
+
+// Somebody wants our attention. The goroutine may be on another thread afterwards, or in another
+// slice: the mark is made anew.
+[[gnu::noinline]] void begin_after_attending() noexcept;
+
+[[gnu::always_inline]] inline void leave_marked(M& m) noexcept {
+  if (try_leave(&m)) [[likely]] return;
+  m.call.store(next_call(m), relaxed);
+  begin_after_attending();
+}
+
+// The P is away. If somebody only looks at it, or has stopped the world, it comes back as it was.
+std::uint32_t mark_without_p(M& m) noexcept {
+  holding hold(m.retake_lock);
+  const P* const p = m.p != nullptr ? m.p : m.away;
+  return p != nullptr && !m.zombie ? p->schedtick.load(relaxed) + 1 : 1;
+}
+
+[[gnu::noinline]] void begin_without_p(M& m) noexcept {
+  m.call.store(next_call(m) | mark_without_p(m), relaxed);
+  leave_marked(m);
+}
+
 // Somebody waits for our P.
 [[gnu::noinline]] void ring_and_leave(M& m) noexcept {
   sysmon::hurry(sysmon::kCallMost);
-  leave(&m);
+  leave_marked(m);
 }
 
 // Inside for a moment, or the runtime could end under us and take the P's record with it.
@@ -28,12 +54,12 @@ std::uint64_t next_call(const M& m) noexcept {
     if (!likely(p->owed.load(relaxed) == nullptr) || !likely(p->runnext.load(relaxed) == nullptr) ||
         p->ring.size() != 0)
       return ring_and_leave(m);
+    return leave_marked(m);
   }
-  leave(&m);
+  begin_without_p(m);
 }
 
-// If we are to yield, better now: the mark is this thread's.
-[[gnu::noinline]] void begin_after_attending() noexcept {
+void begin_after_attending() noexcept {
   attend();
   begin(*this_m());
 }
@@ -43,8 +69,34 @@ std::uint64_t next_call(const M& m) noexcept {
 void begin_call() noexcept {
   M* const m = this_m();
   if (!likely(m != nullptr)) return;
+  if (!likely(m->hot.in_rt.load(relaxed) == 0)) entered_twice();
   if (m->hot.attention.load(relaxed) != 0) [[unlikely]] return begin_after_attending();
   begin(*m);
+}
+
+bool is_in_call(const M& m) noexcept {
+  const std::uint32_t mark = mark_of(m);
+  const P* const p = m.hot.p.load(relaxed);
+  return mark != 0 && (p == nullptr || p->schedtick.load(relaxed) + 1 == mark);
+}
+
+// A goroutine without a P may be on its way in while we read.
+[[gnu::no_sanitize_thread, gnu::noinline]] const G* goroutine_on(const M& m) noexcept {
+  return m.curg;
+}
+
+bool is_in_call(const G& g) noexcept {
+  bool found = false;
+  m_slab.for_each([&](const M* m) {
+    found |= m->alive.load(std::memory_order_acquire) && goroutine_on(*m) == &g && is_in_call(*m);
+  });
+  return found;
+}
+
+void forget_stale_mark(M& m, const P& p) noexcept {
+  const std::uint32_t mark = mark_of(m);
+  if (mark != 0 && mark != p.schedtick.load(relaxed) + 1)
+    m.call.store(m.call.load(relaxed) / kOneCall * kOneCall, relaxed);
 }
 
 void end_call() noexcept {

@@ -80,11 +80,56 @@ const char* set_preempt_signal(std::string_view value, config& c) noexcept {
   return nullptr;
 }
 
-#define VOLE_KNOWN_KEYS "evict=0|1, storm=MICROSECONDS, strictprocs=0|1 and preemptsignal=NUMBER"
-
-const char* refuse_future(std::string_view, config&) noexcept {
-  return "not in this version, which knows " VOLE_KNOWN_KEYS "; remove it";
+const char* set_thread_idle(std::string_view value, config& c) noexcept {
+  return parse_between(value, 0, 3'600'000, &c.thread_idle_ms)
+             ? nullptr
+             : "must be a number of milliseconds up to 3600000, as in threadidle=5000; 0: no thread "
+               "ends for want of work";
 }
+
+const char* set_schedtrace(std::string_view value, config& c) noexcept {
+  return parse_between(value, 0, 3'600'000, &c.schedtrace_ms)
+             ? nullptr
+             : "must be a number of milliseconds up to 3600000, as in schedtrace=1000; 0: none";
+}
+
+const char* set_scheddetail(std::string_view value, config& c) noexcept {
+  std::uint32_t n = 0;
+  if (!parse_between(value, 0, 1, &n)) return "must be 0 or 1: scheddetail=0 or scheddetail=1";
+  c.scheddetail = n == 1;
+  return nullptr;
+}
+
+const char* set_stall(std::string_view value, config& c) noexcept {
+  return parse_between(value, 0, 3'600'000, &c.stall_ms)
+             ? nullptr
+             : "must be a number of milliseconds up to 3600000, as in stall=100; 0: none";
+}
+
+const char* set_leaks(std::string_view value, config& c) noexcept {
+  std::uint32_t n = 0;
+  if (!parse_between(value, 0, 1, &n)) return "must be 0 or 1: leaks=0 or leaks=1";
+  c.leaks = n == 1;
+  return nullptr;
+}
+
+const char* set_sigquit(std::string_view value, config& c) noexcept {
+  std::uint32_t n = 0;
+  if (!parse_between(value, 0, 1, &n)) return "must be 0 or 1: sigquit=0 or sigquit=1";
+  c.sigquit = n == 1;
+  return nullptr;
+}
+
+const char* set_frames(std::string_view value, config& c) noexcept {
+  if (value != "all" && value != "user") return "must be all or user: frames=all or frames=user";
+  c.all_frames = value == "all";
+  return nullptr;
+}
+
+#define VOLE_KNOWN_KEYS                                                                  \
+  "evict=0|1, storm=MICROSECONDS, strictprocs=0|1, preemptsignal=NUMBER, "               \
+  "schedtrace=MILLISECONDS, scheddetail=0|1, threadidle=MILLISECONDS, "                  \
+  "stall=MILLISECONDS, leaks=0|1, sigquit=0|1 and frames=all|user"
 
 struct debug_key {
   std::string_view name;
@@ -92,9 +137,11 @@ struct debug_key {
 };
 constexpr debug_key kDebugKeys[] = {
     {"evict", set_evict},           {"storm", set_storm},
-    {"schedtrace", refuse_future},  {"scheddetail", refuse_future},
+    {"schedtrace", set_schedtrace}, {"scheddetail", set_scheddetail},
     {"strictprocs", set_strict},    {"preemptsignal", set_preempt_signal},
-    {"stall", refuse_future},
+    {"threadidle", set_thread_idle}, {"stall", set_stall},
+    {"leaks", set_leaks},           {"sigquit", set_sigquit},
+    {"frames", set_frames},
 };
 
 const char* set_debug(std::string_view entry, std::string_view key, config& c) noexcept {
@@ -144,7 +191,19 @@ complaint parse_debug(std::string_view text, config& out) noexcept {
   }
   if (out.storm_us != 0 && !out.evict) return {"storm", "takes Ps away, which evict=0 forbids"};
   if (out.strict && !out.evict) return {"strictprocs", "takes Ps away, which evict=0 forbids"};
+  if (out.scheddetail && out.schedtrace_ms == 0)
+    return {"scheddetail", "says what is printed, not how often: add schedtrace=MILLISECONDS"};
   return {};
+}
+
+void parse_go_debug(std::string_view text, config& out) noexcept {
+  while (!text.empty()) {
+    const std::string_view entry = text.substr(0, text.find(','));
+    const std::string_view key = entry.substr(0, entry.find('='));
+    if (key == "schedtrace" || key == "scheddetail") set_debug(entry, key, out);
+    text.remove_prefix(std::min(entry.size() + 1, text.size()));
+  }
+  if (out.schedtrace_ms == 0) out.scheddetail = false;
 }
 
 void read_environment(config& c) noexcept {
@@ -159,6 +218,7 @@ void read_environment(config& c) noexcept {
   if (const char* value = os::environment("VOLE_STACK_SIZE"))
     if (const char* why = parse_stack_size(value, &c.stack_bytes))
       refuse("VOLE_STACK_SIZE", value, why);
+  if (const char* value = os::environment("GODEBUG")) parse_go_debug(value, c);
   if (const char* value = os::environment("VOLE_DEBUG"))
     if (const complaint no = parse_debug(value, c); no.why != nullptr)
       refuse("VOLE_DEBUG", value, no.why, no.key);

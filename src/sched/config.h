@@ -20,12 +20,21 @@ struct config {
   std::uint32_t storm_us = 0;    // VOLE_DEBUG=storm=US: every P is taken that often; 0: never.
                                  // In strict mode: the slice, on the wall's clock
   bool strict = false;           // VOLE_DEBUG=strictprocs=1: hogs are captured, not evicted
+  std::uint32_t schedtrace_ms = 0;  // VOLE_DEBUG=schedtrace=MS, else GODEBUG's; 0: never
+  bool scheddetail = false;         // likewise: a page instead of a line
+  std::uint32_t stall_ms = 0;  // VOLE_DEBUG=stall=MS: who has not yielded for so long is reported;
+                               // 0: nobody
+  bool leaks = false;          // VOLE_DEBUG=leaks=1: who is left at the end is reported
+  bool sigquit = false;        // VOLE_DEBUG=sigquit=1: SIGQUIT prints a dump
+  bool all_frames = false;     // VOLE_DEBUG=frames=all: dumps show vole's own, too
+  std::uint32_t thread_idle_ms = 5000;  // VOLE_DEBUG=threadidle=MS: so long a thread too many
+                                        // sleeps before it ends; 0: for ever
   std::uint32_t preempt_signal = 23;  // VOLE_DEBUG=preemptsignal=N; 23: SIGURG
 };
 
 inline constexpr std::uint32_t kMostThreads = 1u << 20;
 
-// VOLE_MAXPROCS, else GOMAXPROCS; VOLE_STACK_SIZE; VOLE_DEBUG. Keeps what the program itself set.
+// VOLE_MAXPROCS, else GOMAXPROCS; VOLE_STACK_SIZE; GODEBUG, then VOLE_DEBUG. Keeps what the program itself set.
 void read_environment(config& c) noexcept;
 
 // For tests: what is wrong with a value, or nullptr; on success *out is set.
@@ -39,5 +48,9 @@ struct complaint {
   const char* why = nullptr;
 };
 complaint parse_debug(std::string_view text, config& out) noexcept;
+
+// GODEBUG belongs to Go programs: of its keys schedtrace and scheddetail are ours too, all others,
+// and what cannot be understood, are passed over.
+void parse_go_debug(std::string_view text, config& out) noexcept;
 
 }  // namespace vole::rt

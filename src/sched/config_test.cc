@@ -87,6 +87,45 @@ TEST(Config, ReadsDebugSettings) {
   EXPECT_EQ(c.preempt_signal, 10u);
   EXPECT_EQ(parse_debug("strictprocs=0,preemptsignal=64", c).why, nullptr);
   EXPECT_FALSE(c.strict);
+  EXPECT_EQ(c.thread_idle_ms, 5000u);
+  EXPECT_EQ(parse_debug("threadidle=0", c).why, nullptr);
+  EXPECT_EQ(c.thread_idle_ms, 0u);
+  EXPECT_EQ(parse_debug("threadidle=3600000", c).why, nullptr);
+  EXPECT_EQ(c.thread_idle_ms, 3'600'000u);
+}
+
+TEST(Config, ReadsWhatIsToBeReported) {
+  config c;
+  EXPECT_EQ(parse_debug("stall=100,leaks=1,sigquit=1,frames=all", c).why, nullptr);
+  EXPECT_EQ(c.stall_ms, 100u);
+  EXPECT_TRUE(c.leaks && c.sigquit && c.all_frames);
+  EXPECT_EQ(parse_debug("stall=0,leaks=0,sigquit=0,frames=user", c).why, nullptr);
+  EXPECT_EQ(c.stall_ms, 0u);
+  EXPECT_FALSE(c.leaks || c.sigquit || c.all_frames);
+}
+
+TEST(Config, ReadsSchedtraceFromBothVariables) {
+  config c;
+  EXPECT_EQ(parse_debug("scheddetail=1,schedtrace=1000", c).why, nullptr);
+  EXPECT_EQ(c.schedtrace_ms, 1000u);
+  EXPECT_TRUE(c.scheddetail);
+
+  config go;
+  parse_go_debug("gctrace=1,,schedtrace=250,nonsense,scheddetail=1", go);
+  EXPECT_EQ(go.schedtrace_ms, 250u);
+  EXPECT_TRUE(go.scheddetail);
+  EXPECT_EQ(parse_debug("schedtrace=50,scheddetail=0", go).why, nullptr) << "ours comes second";
+  EXPECT_EQ(go.schedtrace_ms, 50u);
+  EXPECT_FALSE(go.scheddetail);
+
+  config untouched;
+  for (const char* text : {"", ",", "schedtrace=", "schedtrace=x", "scheddetail=1", "evict=0",
+                           "storm=50", "Schedtrace=10"})
+    parse_go_debug(text, untouched);
+  EXPECT_EQ(untouched.schedtrace_ms, 0u);
+  EXPECT_FALSE(untouched.scheddetail);
+  EXPECT_TRUE(untouched.evict) << "a Go program's key of the same name is not ours";
+  EXPECT_EQ(untouched.storm_us, 0u);
 }
 
 TEST(Config, RefusesOtherDebugSettingsAndNamesTheKey) {
@@ -103,8 +142,12 @@ TEST(Config, RefusesOtherDebugSettingsAndNamesTheKey) {
         row{"evict=0,storm=50", "storm", "evict=0 forbids"},
         row{"nonsense=1", "nonsense", "no such key"}, row{"evict=1,Evict=1", "Evict", "no such"},
         row{"evict=1, storm=50", " storm", "no such key"}, row{"nonsense", "nonsense", "evict=0|1"},
-        row{"schedtrace=1000", "schedtrace", "not in this version"},
-        row{"scheddetail=1", "scheddetail", "not in this"},
+        row{"schedtrace=1s", "schedtrace", "milliseconds"},
+        row{"schedtrace", "schedtrace", "milliseconds"},
+        row{"schedtrace=3600001", "schedtrace", "up to 3600000"},
+        row{"schedtrace=10,scheddetail=2", "scheddetail", "0 or 1"},
+        row{"scheddetail=1", "scheddetail", "add schedtrace"},
+        row{"scheddetail=1,schedtrace=0", "scheddetail", "add schedtrace"},
         row{"strictprocs=2", "strictprocs", "0 or 1"}, row{"strictprocs", "strictprocs", "0 or 1"},
         row{"strictprocs=1,evict=0", "strictprocs", "evict=0 forbids"},
         row{"preemptsignal=0", "preemptsignal", "may catch"},
@@ -114,7 +157,14 @@ TEST(Config, RefusesOtherDebugSettingsAndNamesTheKey) {
         row{"preemptsignal=33", "preemptsignal", "may catch"},    // libc's own
         row{"preemptsignal=65", "preemptsignal", "may catch"},
         row{"preemptsignal=SIGURG", "preemptsignal", "the number"},
-        row{"stall=100", "stall", "not in this version"}, row{",", "", "single commas"},
+        row{"threadidle=3600001", "threadidle", "up to 3600000"},
+        row{"threadidle=5s", "threadidle", "milliseconds"},
+        row{"threadidle", "threadidle", "milliseconds"},
+        row{"stall=1s", "stall", "milliseconds"}, row{"stall", "stall", "milliseconds"},
+        row{"stall=3600001", "stall", "up to 3600000"}, row{"leaks=yes", "leaks", "0 or 1"},
+        row{"leaks", "leaks", "0 or 1"}, row{"sigquit=2", "sigquit", "0 or 1"},
+        row{"sigquit=", "sigquit", "0 or 1"}, row{"frames=1", "frames", "all or user"},
+        row{"frames", "frames", "all or user"}, row{",", "", "single commas"},
         row{"evict=1,", "", "single commas"}, row{"evict=1,,storm=50", "", "key=value"},
         row{"=1", "", "key=value"}}) {
     config c;
@@ -131,7 +181,7 @@ struct Environment {
   const char* value;
 };
 void read_with(std::initializer_list<Environment> set, std::uint32_t wanted_procs) {
-  for (const char* name : {"VOLE_MAXPROCS", "GOMAXPROCS", "VOLE_STACK_SIZE", "VOLE_DEBUG"})
+  for (const char* name : {"VOLE_MAXPROCS", "GOMAXPROCS", "VOLE_STACK_SIZE", "GODEBUG", "VOLE_DEBUG"})
     ::unsetenv(name);
   for (const Environment& e : set) ::setenv(e.name, e.value, 1);
   config c;

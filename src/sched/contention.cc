@@ -14,23 +14,32 @@ constexpr std::int64_t kShortRun = 250;          // ns; its lines take as long t
 constexpr std::int64_t kTrial = 1000 * 1000;     // ns; then it is judged anyway
 constexpr std::int64_t kTrialMost = 4 * kTrial;
 constexpr std::int64_t kWakeUp = 60 * 1000;      // ns; from the call to the first instruction
-constexpr std::uint32_t kVainMost = kInVain + 8;
+constexpr std::uint8_t kVainMost = kInVain + 8;
 
-void in_vain() noexcept {
-  const std::uint32_t vain = sched.vain.load(relaxed);  // a hint: an update lost does no harm
-  if (vain < kVainMost) sched.vain.store(vain + 1, relaxed);
+// A wake-up for p's work brought nothing. (A hint: an update lost does no harm.)
+void in_vain(P& p) noexcept {
+  const std::uint8_t vain = p.vain.load(relaxed);
+  if (vain < kVainMost) p.vain.store(static_cast<std::uint8_t>(vain + 1), relaxed);
+  p.invites.store(false, relaxed);
+}
+
+// From now on p's goroutines run in turn.
+void lose_helper(P& p) noexcept {
+  if (p.vain.load(relaxed) < kInVain) p.vain.store(kInVain, relaxed);
+  in_vain(p);
 }
 
 // Somebody else who has a P, and has met others just now, too: it will see to our work. A loop on
 // the other P would not; nor would a plain thread be the rival that goes on without us.
-bool has_rival_locked(const M& m) noexcept {
+P* rival_of_locked(const M& m) noexcept {
   const std::int64_t since = os::now_ns() - kJustNow;
   const std::uint32_t n = sched.procs.load(relaxed);
   for (std::uint32_t i = 0; i < n; ++i) {
-    const M* const other = sched.p_at(i)->m.load(seq_cst);
-    if (other != nullptr && other != &m && other->contended_at.load(relaxed) > since) return true;
+    P* const p = sched.p_at(i);
+    const M* const other = p->m.load(seq_cst);
+    if (other != nullptr && other != &m && other->contended_at.load(relaxed) > since) return p;
   }
-  return false;
+  return nullptr;
 }
 
 // The last ones count most, and the longer ones more. (Hints: an update lost does no harm.)
@@ -71,9 +80,11 @@ bool retire_g0(M& m) noexcept {
   if (m.contended < kTooMuch) return false;
   m.contended = 0;
   holding hold(sched.lock);
-  if (m.spinning || sched.stopping.load(relaxed) || !has_rival_locked(m)) return false;
-  if (sched.vain.load(relaxed) < kInVain) sched.vain.store(kInVain, relaxed);
-  in_vain();
+  if (m.spinning || sched.stopping.load(relaxed)) return false;
+  P* const rival = rival_of_locked(m);
+  if (rival == nullptr) return false;
+  lose_helper(*rival);
+  lose_helper(*m.p);
   m.called_at = 0;
   drain_queue_locked(m.p);
   sched.parking.need_spinning.store(0, seq_cst);  // it implies that no P is idle; sysmon will pay
@@ -81,8 +92,11 @@ bool retire_g0(M& m) noexcept {
   return true;
 }
 
-void note_theft(M& m) noexcept {
+void note_theft(M& m, P& victim) noexcept {
+  victim.invites.store(false, relaxed);
+  if (m.called_at != 0) m.trial_p = &victim;
   m.stole_at = os::now_ns();
+  m.stole_from = &victim;
   m.stole_p = m.p;
   m.stole_switches = m.p->switches.get();
 }
@@ -93,7 +107,7 @@ void judge_theft(M& m) noexcept {
   m.stole_at = 0;
   if (m.p != m.stole_p) return;
   const auto runs = static_cast<std::int64_t>(m.p->switches.get() - m.stole_switches);
-  if (took < runs * kShortRun) in_vain();
+  if (took < runs * kShortRun) in_vain(*m.stole_from);
 }
 
 void begin_trial(M& m) noexcept {
@@ -135,9 +149,10 @@ void judge_wake_up(M& m) noexcept {
   if (m.on_trial == trial::polled) {
     judge_polled(m);
   } else if (os::now_ns() - m.called_at < kWorthwhile) {
-    in_vain();
+    in_vain(*m.trial_p);
   } else {
-    sched.vain.store(0, relaxed);
+    m.trial_p->vain.store(0, relaxed);
+    m.p->vain.store(0, relaxed);
   }
   m.called_at = 0;
 }

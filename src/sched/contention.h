@@ -3,8 +3,10 @@
 // Goroutines on two cores that fight for one lock get less done than they would in turn on
 // one: the lock's line alone takes 85 ns to cross, longer than what it guards. So a thread that
 // has met others at the runtime's locks too often in a row retires: what it has queued goes to the
-// global queue, its P becomes idle, and wake-ups are held to be in vain (sched/wake.h) until one
-// has been worth it. sysmon tries again, less and less often.
+// global queue, its P becomes idle, and wake-ups for the work of that P and of its rival's are held
+// to be in vain (P::vain, sched/wake.h) until one has been worth it. Thieves pass such Ps over.
+// sysmon invites one again (P::invites), less and less often. Other Ps are not concerned: what they
+// make runnable calls a thief at once.
 //
 // What the poller brings is another case: where the client, or anybody else, has the other
 // processors, a second thread only takes turns with the first. Such threads are on trial: which
@@ -46,7 +48,7 @@ bool network_is_seen_to() noexcept;
 void nobody_sees_to_network() noexcept;  // sysmon has found out
 
 // Goroutines were stolen, and have been run: likewise. g0, holding a P.
-void note_theft(M& m) noexcept;
+void note_theft(M& m, P& victim) noexcept;
 void judge_theft(M& m) noexcept;
 
 }  // namespace vole::rt

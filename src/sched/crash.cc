@@ -1,11 +1,11 @@
 #include "sched/crash.h"
 
 #include <cxxabi.h>
-#include <dlfcn.h>
-#include <unwind.h>
 
 #include <cstdlib>
 #include <exception>
+#include <stdexcept>
+#include <system_error>
 #include <typeinfo>
 #include <utility>
 
@@ -23,23 +23,45 @@ constinit bool hook_installed = false;
 
 void to_stderr(std::string_view text, void*) noexcept { write_stderr(text.data(), text.size()); }
 
-void dump_everything() noexcept {
-  to_stderr("\n", nullptr);
-  dump::all(&to_stderr, nullptr);
+// Perhaps in a signal handler, and that perhaps inside malloc: a stack overflow is noticed on the
+// alternate stack; a handler that calls vole may have interrupted it on a goroutine's.
+bool may_be_in_handler() noexcept {
+  const M* const m = this_m();
+  if (m == nullptr) return false;
+  if (os::in_alternate_stack(m->alternate_stack, __builtin_frame_address(0))) return true;
+  return m->curg != nullptr && m->hot.in_rt.load(relaxed) != 0;
 }
 
-_Unwind_Reason_Code print_frame(_Unwind_Context* context, void*) {
-  const auto pc = static_cast<std::uintptr_t>(_Unwind_GetIP(context));
-  if (pc == 0) return _URC_END_OF_STACK;
-  const auto* const inside = reinterpret_cast<const void*>(pc - 1);
-  sentence s;
-  s << "  ";
-  dump::put_address(s, inside);
-  Dl_info info;
-  if (dladdr(inside, &info) != 0 && info.dli_sname != nullptr) s << "  " << info.dli_sname;
-  s << "\n";
-  s.print();
-  return _URC_NO_REASON;
+void dump_everything() noexcept {
+  to_stderr("\n", nullptr);
+  dump::all(may_be_in_handler(), &to_stderr, nullptr);
+}
+
+// Of a class that users cannot name: the standard class that it is.
+std::string_view public_base() noexcept {
+  try {
+    throw;
+  } catch (const std::system_error&) {
+    return "std::system_error";
+  } catch (const std::logic_error&) {
+    return "std::logic_error";
+  } catch (const std::runtime_error&) {
+    return "std::runtime_error";
+  } catch (...) {
+    return "std::exception";
+  }
+}
+
+// As a user would write it: vole::channel_closed, not vole::v0::channel_closed.
+void put_type(sentence& s, std::string_view name) noexcept {
+  constexpr std::string_view kOurs = "vole::v0::";
+  if (!name.starts_with(kOurs)) {
+    s << name;
+  } else if (name.starts_with("vole::v0::detail::")) {
+    s << public_base();
+  } else {
+    s << "vole::" << name.substr(kOurs.size());
+  }
 }
 
 void put_exception(sentence& s) noexcept {
@@ -51,7 +73,7 @@ void put_exception(sentence& s) noexcept {
   if (type != nullptr) {
     int status = 0;
     char* const name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
-    s << (name != nullptr ? name : type->name());
+    put_type(s, name != nullptr ? name : type->name());
     std::free(name);
   } else {
     s << "an exception";
@@ -68,6 +90,46 @@ void put_exception(sentence& s) noexcept {
   }
 }
 
+void print_exception() noexcept {
+  sentence s;
+  s << "panic: ";
+  put_exception(s);
+  s.print();
+  to_stderr("\n\n", nullptr);  // by itself: a long what() fills the sentence
+}
+
+void put_origin(sentence& s, const origin& by) noexcept {
+  s << "thrown by ";
+  if (by.id == 0) {
+    s << "a goroutine";
+  } else {
+    s << "goroutine " << by.id;
+  }
+  if (!by.name.empty()) s << " (" << by.name << ")";
+}
+
+// The last words of this thread have begun: what is thrown, and by whom.
+constinit thread_local bool told = false;
+
+// What run() is about to rethrow on this thread.
+constinit thread_local const origin* rethrown = nullptr;
+constinit std::terminate_handler before_rethrow = nullptr;
+
+// The exception that run() rethrows has no handler.
+[[noreturn]] void left_main() noexcept {
+  if (const origin* const by = std::exchange(rethrown, nullptr)) {
+    print_exception();
+    sentence s;
+    put_origin(s, *by);
+    s << ". It left the function that vole::run() was given; run() has ended the runtime and "
+         "rethrown it, and nobody catches it here. The stack of the throw is gone: gdb's "
+         "`catch throw` shows it\n";
+    s.print();
+  }
+  if (before_rethrow != nullptr) std::exchange(before_rethrow, nullptr)();
+  std::abort();
+}
+
 // An exception has left a goroutine (or a noexcept function on one). The stack is still that of
 // the throw: the first frame of a goroutine ends the search, nothing has been unwound.
 [[noreturn]] void panic() noexcept {
@@ -78,21 +140,54 @@ void put_exception(sentence& s) noexcept {
     if (previous_terminate != nullptr && !std::exchange(asked, true)) previous_terminate();
     std::abort();
   }
-  sentence s;
-  s << "panic: ";
-  put_exception(s);
-  s.print();
-  to_stderr("\n\n", nullptr);  // by itself: a long what() fills the sentence
-  dump::one(*m->curg, &to_stderr, nullptr);
-  _Unwind_Backtrace(&print_frame, nullptr);
+  if (!told) print_exception();
+  own_stack thrown;
+  thrown.take();
+  dump::one(*m->curg, &thrown, false, &to_stderr, nullptr);
   std::abort();
 }
 
 }  // namespace
 
+origin this_origin() noexcept {
+  const G& g = *this_m()->curg;
+  return {g.id, g.created_at, g.name != nullptr ? g.name->text : ""};
+}
+
+void tell_uncollected(const origin& by) noexcept {
+  print_exception();
+  told = true;
+  sentence s;
+  put_origin(s, by);
+  if (by.created_at != nullptr) {
+    s << ", created at ";
+    dump::put_call_site(s, by.created_at);
+  }
+  s << ". Nobody joined it: its join_handle was destroyed, or assigned to, ";
+  if (const M* const m = this_m(); m != nullptr && m->curg != nullptr) {
+    s << "by ";
+    dump::put_goroutine(s, *m->curg);
+  } else {
+    s << "on a plain thread";
+  }
+  s << ". Call join() where exceptions are expected, or detach()\n\n";
+  s.print();
+}
+
+void begin_rethrow(const origin& by) noexcept {
+  static constinit thread_local origin mine;
+  mine = by;
+  rethrown = &mine;
+  if (std::get_terminate() != &left_main) before_rethrow = std::set_terminate(&left_main);
+}
+
+void end_rethrow() noexcept {
+  rethrown = nullptr;
+  if (std::get_terminate() == &left_main) std::set_terminate(before_rethrow);
+}
+
 void install() noexcept {
-  if (!os::install_fault_handler(&stack_fault))
-    fatal("cannot install the handler for stack overflows");
+  if (!os::install_fault_handler(&on_fault)) fatal("cannot install the handler for faults");
   if (!hook_installed) set_fatal_hook(&dump_everything);
   hook_installed = true;
   if (std::get_terminate() != &panic) previous_terminate = std::set_terminate(&panic);

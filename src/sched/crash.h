@@ -7,9 +7,28 @@
 //        and, where there is one, what to do about it.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
 namespace vole::rt::crash {
 
 void install() noexcept;
 void uninstall() noexcept;
+
+// Where an exception comes from that somebody else has got. id 0: not known.
+struct origin {
+  std::uint64_t id = 0;
+  const void* created_at = nullptr;
+  std::string_view name;
+};
+origin this_origin() noexcept;  // on a goroutine
+
+// In a handler, before std::terminate(): it was thrown there, and our join_handle had it.
+void tell_uncollected(const origin& by) noexcept;
+
+// Around the rethrow of what has left the main goroutine: if it has no handler, it is told where it
+// comes from. Nothing is unwound then; so whoever gets to end_rethrow() knows that it has one.
+void begin_rethrow(const origin& by) noexcept;
+void end_rethrow() noexcept;
 
 }  // namespace vole::rt::crash

@@ -3,14 +3,17 @@
 #include "arch/sanitizer.h"
 #include "base/fatal.h"
 #include "os/os.h"
+#include "sched/reporter.h"
 #include "sched/state.h"
 #include "sched/timers.h"
 
 namespace vole::rt::deadlock {
 namespace {
 
-// The midwife, sysmon, and the thread inside run(); TSan has one of its own.
-constexpr std::uint32_t kOtherThreads = 3 + (arch::kThreadSanitizer ? 1 : 0);
+// The midwife, sysmon, the reporter, and the thread inside run(); TSan has one of its own.
+std::uint32_t other_threads() noexcept {
+  return 3 + (arch::kThreadSanitizer ? 1 : 0) + reporter::threads();
+}
 
 struct stillness {
   bool all_asleep;
@@ -59,7 +62,7 @@ sight look() noexcept {
     return sched.evicted.load(seq_cst) != 0 ? sight::none : sight::unsettled;
   if (!sched.main_runs.load(seq_cst) || pending_timers() != 0) return sight::none;
   if (anybody_waits_for_network()) return sight::none;
-  if (os::thread_count() > before.threads + kOtherThreads) return sight::others;
+  if (os::thread_count() > before.threads + other_threads()) return sight::others;
   const stillness after = see();
   if (!after.all_asleep || after.starts != before.starts || !sched.main_runs.load(seq_cst))
     return sight::unsettled;

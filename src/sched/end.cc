@@ -34,6 +34,9 @@ bool is_alive(const G* g) noexcept {
 bool is_or_becomes_zombie(M* m, bool grace_is_over) noexcept {
   holding hold(m->retake_lock);
   if (m->zombie) return true;
+  // In user code, or about to be: its next call of vole brings it in, where it sleeps. Said at every
+  // look: a signal of strict mode may have cleared it.
+  m->hot.attention.store(1, seq_cst);
   if (!grace_is_over || m->hot.in_rt.load(std::memory_order_acquire) != 0) return false;
   m->zombie = true;
   return true;
@@ -78,6 +81,7 @@ bool all_settled(std::int64_t lasts) noexcept {
 // on their way to sleep.
 void settle_threads() noexcept {
   sched.ending.store(true, seq_cst);
+  left_behind.fetch_add(1, relaxed);
   poll::interrupt();  // who waits there comes to sleep with the others
   for_each_awake([](M& m) { m.end_look = {os::cpu_ns_of(m.tid.load(relaxed)), -1, 0, 0}; });
   std::int64_t lasts = 0, last = os::now_ns();
@@ -95,7 +99,7 @@ void settle_threads() noexcept {
 }
 
 // The parked ones first. Others that name an object were on their way in to release those who wait
-// for it (sync/wait_group.cc).
+// for it (sync/countdown.h).
 void unlink_waiters() noexcept {
   for (const bool waiting : {true, false})
     g_slab.for_each([waiting](G* g) {
@@ -124,6 +128,7 @@ void keep_for_ever(M* m) noexcept {
   if (m->curg->name != nullptr) name_slab.pin(m->curg->name);
   m_slab.pin(m);
   sched.zombies.fetch_add(1, relaxed);
+  left_behind.fetch_add(1, relaxed);
 }
 
 // Until every M that is not a zombie has said its last word. What follows it, destructors of
@@ -156,6 +161,15 @@ bool is_zombies(const G* g) noexcept {
   return found;
 }
 
+// What it owned, the newest first.
+void end_locals_of(G* g) noexcept {
+  for (goroutine_locals* l = g->wait.locals; l != nullptr;) {
+    goroutine_locals* const mine = l;
+    l = l->under;
+    mine->end(mine, false);
+  }
+}
+
 // Goroutines that never finished. Their frames are not unwound; whoever waits for one from a
 // plain thread is told.
 void abandon_goroutines() noexcept {
@@ -163,7 +177,7 @@ void abandon_goroutines() noexcept {
   g_slab.for_each([&](G* g) {
     if (!is_alive(g)) return;
     const bool running = zombies && is_zombies(g);
-    if (goroutine_locals* const l = g->wait.locals; l != nullptr && !running) l->end(l, false);
+    if (!running) end_locals_of(g);
     if (g->abandon != nullptr) g->abandon(g->callable, running);
   });
 }
@@ -191,7 +205,6 @@ void sched_state::reset() noexcept {
   }
   last_poll.store(1, relaxed);
   poll_until.store(0, relaxed);
-  vain.store(0, relaxed);
   polled_vain.store(0, relaxed);
   polled_cpu.store(0, relaxed);
   polled_wall.store(0, relaxed);
@@ -228,6 +241,7 @@ leaving_threads end_everything(void (*on_stopped)() noexcept) noexcept {
   wake_polling_guests();
   forget_timers();
   const leaving_threads list = end_threads();
+  left_behind.fetch_sub(1, relaxed);  // the zombies have been counted
   on_stopped();
   abandon_goroutines();
   release_memory();

@@ -4,12 +4,17 @@
 #include "sched/lifecycle.h"
 #include "sched/park.h"
 #include "sched/retake.h"
+#include "sched/safe_point.h"
 #include "sched/state.h"
 #include "sched/thread.h"
+#include "sched/value_move.h"
 #include "sched/wake.h"
 #include "sched/world.h"
 
 namespace vole::rt {
+
+constinit atomic<std::uint32_t> left_behind{0};
+
 namespace {
 
 bool queue_globally(G* g, void*) noexcept {
@@ -22,10 +27,13 @@ bool queue_globally(G* g, void*) noexcept {
 bool restored(M& m) noexcept {
   m.retake_lock.acquire();
   const bool has_p = m.p != nullptr, zombie = m.zombie, patient = m.patient;
-  if (!has_p) m.away = nullptr;  // from here on nobody gives it back to us
+  if (!has_p) {
+    m.away = nullptr;  // from here on nobody gives it back to us
+    m.returns.store(m.returns.load(relaxed) + 1, relaxed);
+  }
   m.patient = false;
   m.retake_lock.release();
-  if (zombie) os::park_forever();
+  if (zombie) sleep_as_zombie();
   if (patient) os::prefer_slice(m.tid.load(relaxed), 0);
   return has_p;
 }
@@ -40,9 +48,27 @@ bool may_yield_here(const M& m, const G& g) noexcept {
 }  // namespace
 
 void entered_twice() noexcept {
+  refuse_in_value_move();
   fatal(
       "entered the runtime twice: was vole called from a signal handler? It must not be: have the "
       "handler write to a pipe or set a flag instead");
+}
+
+void sleep_as_zombie() noexcept {
+  left_behind.fetch_sub(1, relaxed);
+  os::park_forever();
+}
+
+// Asked for and without a P: at the end of a runtime those in user code are (sched/end.cc). A taker
+// that is just looking at our P makes us yield for nothing.
+void sleep_if_left_behind() noexcept {
+  const M* const m = arch::this_m();
+  if (m == nullptr || m->hot.attention.load(relaxed) == 0 || m->hot.p.load(relaxed) != nullptr ||
+      m->curg == nullptr || !may_yield_here(*m, *m->curg))
+    return;
+  const int error = os::get_errno();
+  attend();
+  os::set_errno(error);
 }
 
 M* reenter() noexcept {
@@ -97,8 +123,14 @@ void entry_checkpoint() noexcept {
 }
 
 void attend() noexcept {
+  if (in_value_move()) return;  // who leaves the runtime looks again
   for (;;) {
     M* const m = enter();
+    // A safe point, or whoever asked has been served without us.
+    if (safe_point::attend_owner(*m) || m->hot.attention.load(seq_cst) == 0) {
+      if (!m->hot.leave()) return;
+      continue;
+    }
     if (!sched.stopping.load(seq_cst)) {
       // The slice is over [29]. The yield finds the attention word still set, so the goroutine
       // goes to the global queue, and g0 clears the word.
@@ -109,6 +141,23 @@ void attend() noexcept {
     m->hot.attention.store(0, seq_cst);
     if (sched.stopping.load(seq_cst)) world::yield_p_to_stopper(*m);
     if (!m->hot.leave()) return;  // or the next stopper, whose look has failed, counts on us
+  }
+}
+
+void attend_in_place() noexcept {
+  for (M* const m = arch::this_m();;) {
+    if (m->hot.enter() == nullptr && !restored(*m)) {
+      m->hot.leave();  // nobody asks anything of an M without a P
+      return;
+    }
+    if (!sched.stopping.load(seq_cst)) {
+      m->hot.leave();  // the word stays set, so that the next who leaves yields
+      if (!sched.stopping.load(seq_cst)) return;
+      continue;  // who began to stop the world meanwhile may have seen us inside
+    }
+    m->hot.attention.store(0, seq_cst);
+    if (sched.stopping.load(seq_cst)) world::yield_p_to_stopper(*m);
+    if (!m->hot.leave()) return;
   }
 }
 

@@ -19,6 +19,11 @@ M* reenter() noexcept;       // the P is away: get one, or queue until one is th
 void regain() noexcept;      // the P is away: take an idle one, or go on without; user context
 void attend() noexcept;      // somebody wants our attention; user context
 
+// Who was left in user code when the runtime ended: include/vole/detail/left_behind.h.
+extern atomic<std::uint32_t> left_behind;
+void sleep_if_left_behind() noexcept;          // user context
+[[noreturn]] void sleep_as_zombie() noexcept;  // the runtime has ended without this M
+
 // m: this thread's, on a goroutine. False: the P is away; reenter() gets one.
 inline bool try_enter(M* m) noexcept {
   if (m->hot.in_rt.load(relaxed) != 0) [[unlikely]] entered_twice();
@@ -37,6 +42,12 @@ inline bool try_leave(M* m) noexcept { return !m->hot.leave(); }
 
 inline void leave(M* m) noexcept {
   if (!try_leave(m)) [[unlikely]] attend();
+}
+
+// Likewise, for who must stay on its thread: gives its P to who stops the world, but does not yield.
+void attend_in_place() noexcept;
+inline void leave_in_place(M* m) noexcept {
+  if (!try_leave(m)) [[unlikely]] attend_in_place();
 }
 
 // False: there is no runtime; the caller is inside all the same, and none will end under it.

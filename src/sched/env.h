@@ -26,13 +26,17 @@ inline bool has_work(const P& p) noexcept {
 }
 
 struct shipped_env {
+  shipped_env() = default;
+  shipped_env(trial t, P& p) noexcept : judged(t), for_whom(&p) {}
+
   trial judged = trial::none;  // who is woken
+  P* for_whom = nullptr;       // with whose work it is judged
 
   parking::state& parking_state() const noexcept { return sched.parking; }
   void lock() const noexcept { sched.lock.acquire(); }
   void unlock() const noexcept { sched.lock.release(); }
   P* pop_idle_p_locked() const noexcept { return rt::pop_idle_p_locked(nullptr); }
-  void start_spinning_m(P* p) const noexcept { start_m(p, true, judged); }
+  void start_spinning_m(P* p) const noexcept { start_m(p, true, judged, for_whom); }
   bool must_not_idle_locked() const noexcept {
     return sched.stopping.load(relaxed) || sched.global.size_hint() != 0;
   }
@@ -41,8 +45,10 @@ struct shipped_env {
   bool any_work() const noexcept {
     if (sched.global.size_now() != 0) return true;
     const std::uint32_t n = sched.procs.load(std::memory_order_acquire);  // we have no P any more
-    for (std::uint32_t i = 0; i < n; ++i)
-      if (!sched.idle_mask.test(i) && has_loot(*sched.p_at(i))) return true;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const P& p = *sched.p_at(i);
+      if (!sched.idle_mask.test(i) && !refuses_thieves(p) && has_loot(p)) return true;
+    }
     return false;
   }
 };
@@ -52,15 +58,14 @@ inline void submit() noexcept {
   parking::submit(env);
 }
 
-// For work that a thief would have to take from a busy P. While wake-ups are in vain, it is left to
-// sysmon (sched/wake.h).
-inline void submit_on_trial(trial judged) noexcept {
-  shipped_env env{judged};
+// For work that a thief would have to take from p. While wake-ups for p's work are in vain, it is
+// left to sysmon (sched/wake.h).
+inline void submit_on_trial(P& p, trial judged) noexcept {
+  shipped_env env(judged, p);
   parking::submit(env);
 }
-inline bool may_submit_local() noexcept { return sched.vain.load(relaxed) < kInVain; }
-inline void submit_local() noexcept {
-  if (may_submit_local()) submit_on_trial(trial::work);
+inline void submit_local(P& p) noexcept {
+  if (!runs_in_turn(p)) submit_on_trial(p, trial::work);
 }
 
 }  // namespace vole::rt

@@ -8,6 +8,7 @@
 #include "sched/records.h"
 #include "sched/state.h"
 #include "sched/switch.h"
+#include "sched/value_move.h"
 
 namespace vole::rt {
 namespace {
@@ -56,6 +57,7 @@ bool is_exiting() noexcept {
 
 // Not for ASan: the unwinding leaves this frame without its epilogue, and red zones would stay behind.
 [[gnu::no_sanitize_address]] void unwind_and_exit() {
+  refuse_in_value_move();
   this_m()->curg->exiting = true;
   auto* const e = new _Unwind_Exception{};
   e->exception_cleanup = &swallowed;  // class 0: forced, nobody's exception

@@ -1,10 +1,12 @@
 #include "sched/find.h"
 
+#include "base/fatal.h"
 #include "os/os.h"
 #include "sched/contention.h"
 #include "sched/env.h"
 #include "sched/idle.h"
 #include "sched/netpoll.h"
+#include "sched/safe_point.h"
 #include "sched/state.h"
 #include "sched/thread.h"
 #include "sched/timers.h"
@@ -43,8 +45,12 @@ G* find_g0(M& m) noexcept {
       world::stop_here(m);
       continue;
     }
+#ifdef VOLE_CHECKED
+    if (m.spinning && has_work(*m.p)) fatal("find: an M spins that has work of its own");
+#endif
     m.hot.attention.store(0, seq_cst);  // whatever was asked, we are here
     if (sched.stopping.load(seq_cst)) continue;
+    safe_point::run_owner(*m.p);
     if (retire_g0(m)) {
       if (!rest_g0(m)) return nullptr;
       continue;
@@ -88,7 +94,8 @@ G* find_global(P& p) noexcept {
                                             local_queue::kHalf);
   runnable* const first = sched.global.pop_some_locked(n, [&](runnable* r) {
     __builtin_prefetch(r, 1);
-    p.ring.push_owner(r);
+    if (!p.ring.push_owner(r)) [[unlikely]]
+      fatal("find: a share of the global queue overflows the ring");
     kept[n_kept++] = as_g(r);
   });
   sched.lock.release();

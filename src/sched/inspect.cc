@@ -1,8 +1,11 @@
 #include "sched/inspect.h"
 
+#include "sched/call.h"
 #include "sched/enter.h"
 #include "sched/lifecycle.h"
+#include "sched/question.h"
 #include "sched/state.h"
+#include "sched/value_move.h"
 #include "sched/world.h"
 #include "stack/depot.h"
 
@@ -13,6 +16,7 @@ namespace {
 class visit {
  public:
   visit() noexcept : guest_(this_m() == nullptr), running_(!guest_ || guest_enter()) {
+    refuse_in_value_move();
     lifecycle::refuse_forked_child();
   }
   ~visit() {
@@ -80,6 +84,10 @@ snapshot take_snapshot() noexcept {
   sched.lock.acquire();
   s.threads = sched.m_count;
   s.idle_threads = static_cast<std::uint32_t>(sched.idle_ms.size());
+  m_slab.for_each([&](const M* m) {
+    const bool busy = m->alive.load(std::memory_order_acquire) && !m->idle.load(relaxed);
+    s.in_calls += busy && is_in_call(*m) ? 1u : 0u;
+  });
   sched.lock.release();
   const depot::counts stacks = depot::count();
   s.stacks_held = stacks.held;
@@ -93,12 +101,19 @@ std::uint64_t current_id() noexcept {
   return m != nullptr ? m->curg->id : 0;
 }
 
-void dump_all(dump::sink out, void* arg) noexcept {
+bool take_picture(capture& c, bool ask_running) noexcept {
   const visit inside;
-  if (!inside.running()) return;
+  if (!inside.running()) return true;
+  own_stack mine;
+  mine.take();
+  if (!c.prepare()) return false;
+  const M* const m = this_m();
+  questions asked;
   world::stop();
-  dump::all(out, arg);
+  c.take(m != nullptr ? m->curg : nullptr, &mine, true, ask_running ? &asked : nullptr);
   world::start();
+  c.take_answers(asked);
+  return true;
 }
 
 }  // namespace vole::rt

@@ -7,6 +7,7 @@
 #include "sched/enter.h"
 #include "sched/state.h"
 #include "sched/strict.h"
+#include "sched/value_move.h"
 
 namespace vole::rt {
 namespace lifecycle {
@@ -89,6 +90,7 @@ bool is_zombie() noexcept {
 
 bool guest_enter() noexcept {
   using namespace lifecycle;
+  refuse_in_value_move();
   if (depth++ != 0) return now() != phase::stopped;
   for (;;) {
     guests.fetch_add(1, seq_cst);

@@ -5,6 +5,7 @@
 
 #include "arch/context.h"
 #include "base/fatal.h"
+#include "base/lock_order.h"
 #include "os/os.h"
 #include "sched/dump.h"
 #include "sched/end.h"
@@ -53,6 +54,9 @@ void attach_from_depot(P& p, G* g) noexcept {
 // The goroutine to run next; nullptr: the thread must end.
 G* next_g0(M& m) noexcept {
   for (;;) {
+#ifdef VOLE_CHECKED
+    if (lock_order::holds_any()) fatal("loop: an M looks for work and holds a lock");
+#endif
     if (m.ends_with_g) return nullptr;  // [25]
     if (m.locked_g != nullptr && !stop_locked_m(m)) return nullptr;
     G* g = m.picked;

@@ -36,7 +36,7 @@ void inject_owner(M& m, const woken_list& list) noexcept {
   if (!polled_pays()) return m.p->polled.store(true, relaxed);  // sysmon will call, if need be
   if (list.count < 2) return;
   fence_seq_cst();  // S2
-  submit_on_trial(trial::polled);
+  submit_on_trial(*m.p, trial::polled);
 }
 
 G* find_polled(M& m) noexcept {

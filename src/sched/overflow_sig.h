@@ -1,9 +1,12 @@
-// Stack overflow: a fault in a guard page, seen on the alternate signal stack.
+// Faults, seen on the alternate signal stack. One in the guard page of a goroutine's stack is a
+// stack overflow; of any other that kills the program we say which goroutine it was.
 #pragma once
+
+#include "os/os.h"
 
 namespace vole::rt {
 
 // os::fault_hook. Returns if the fault is not an overflow of ours.
-void stack_fault(void* address) noexcept;
+void on_fault(const os::fault& f) noexcept;
 
 }  // namespace vole::rt

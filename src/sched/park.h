@@ -56,9 +56,11 @@ inline std::uintptr_t park_freeing(atomic<std::uint32_t>* by, wait_reason why) n
 inline bool may_enter_briefly(const M* m) noexcept {
   return likely(m != nullptr) && likely(m->hot.in_rt.load(relaxed) == 0);
 }
-inline bool enter_briefly(M* m) noexcept {  // false: leave(m) is to follow, too
-  return likely(m->hot.enter() != nullptr);
+inline bool may_enter_unasked(const M* m) noexcept {  // and is not asked to attend()
+  return likely(m != nullptr) &&
+         likely((m->hot.in_rt.load(relaxed) | m->hot.attention.load(relaxed)) == 0);
 }
+inline P* enter_briefly(M* m) noexcept { return m->hot.enter(); }  // null: leave(m) is to follow, too
 // Who cannot: a P that is away may be back at any time.
 inline bool seems_without_p() noexcept {
   const M* const m = arch::this_m();
@@ -67,6 +69,7 @@ inline bool seems_without_p() noexcept {
 
 // Where this M sits in what is its P's own; inside the runtime, with a P.
 inline seat& seat_of(const M* m) noexcept { return *m->p->seat; }
+inline seat& seat_of(const P* p) noexcept { return *p->seat; }
 inline seat* seat_if_any(const M* m) noexcept {
   return m != nullptr && m->p != nullptr ? m->p->seat : nullptr;
 }

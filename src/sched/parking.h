@@ -34,6 +34,7 @@
 #pragma once
 
 #include "base/atomic.h"
+#include "base/fatal.h"
 
 namespace vole::rt::parking {
 
@@ -45,6 +46,14 @@ struct state {
   atomic<int> need_spinning{0};
 };
 
+// One that was counted searches no more.
+inline void stop_spinning(state& s) noexcept {
+  [[maybe_unused]] const int were = s.spinning.fetch_sub(1, seq_cst);
+#ifdef VOLE_CHECKED
+  if (were <= 0) fatal("parking: fewer than no threads spin");
+#endif
+}
+
 template <class Env>
 [[gnu::noinline]] void wake_somebody(Env& env) noexcept {
   state& s = env.parking_state();
@@ -54,7 +63,7 @@ template <class Env>
   auto* p = env.pop_idle_p_locked();  // S4
   if (p == nullptr) {
     s.need_spinning.store(1, seq_cst);
-    s.spinning.fetch_sub(1, seq_cst);  // inside L: see "Rejected"
+    stop_spinning(s);  // inside L: see "Rejected"
   }
   env.unlock();
   if (p != nullptr) env.start_spinning_m(p);  // S5; takes our count over
@@ -75,7 +84,7 @@ inline void submit(Env& env) noexcept {
 template <class Env, class M>
 void found_work(Env& env, M& m) noexcept {
   m.spinning = false;
-  env.parking_state().spinning.fetch_sub(1, seq_cst);
+  stop_spinning(env.parking_state());
   submit(env);
 }
 
@@ -110,7 +119,7 @@ verdict go_idle(Env& env, M& m) noexcept {
   if (!m.spinning) return verdict::sleep;
 
   m.spinning = false;
-  s.spinning.fetch_sub(1, seq_cst);              // D2, D3
+  stop_spinning(s);                              // D2, D3
   if (!env.any_work()) return verdict::sleep;    // D4
   env.lock();
   auto* p = env.pop_idle_p_locked();

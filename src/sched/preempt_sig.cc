@@ -159,13 +159,15 @@ void end_slice(M& m) noexcept {
 
 }  // namespace
 
-void on_slice_signal(const void* interrupted_sp) noexcept {
+void on_slice_signal(const void* interrupted_sp, const void* context) noexcept {
   M* const m = this_m();
   if (m == nullptr) return;
   if (in_user_code(*m, interrupted_sp)) {
     const bool at_home = os::in_alternate_stack(m->alternate_stack, __builtin_frame_address(0));
     m->capturable.store(at_home, relaxed);
+    m->captured_in.store(context, std::memory_order_release);  // pairs: capture::add
     if (at_home && sched.forks.load(relaxed) == 0) end_slice(*m);
+    m->captured_in.store(nullptr, relaxed);
   }
   wind_up(*m);
 }

@@ -1,6 +1,7 @@
 #include "sched/retake.h"
 
 #include "os/os.h"
+#include "sched/call.h"
 #include "sched/state.h"
 #include "sched/thread.h"
 
@@ -20,9 +21,6 @@ void end_eviction(G& g, g_status to) noexcept {
 
 namespace vole::rt::retake {
 
-namespace {
-
-// The M whose P is p, with its retake lock held.
 M* lock_owner(P* p) noexcept {
   M* const m = p->m.load(seq_cst);
   if (m == nullptr) return nullptr;
@@ -31,8 +29,6 @@ M* lock_owner(P* p) noexcept {
   m->retake_lock.release();
   return nullptr;
 }
-
-}  // namespace
 
 M* hide(P* p) noexcept {
   M* const m = lock_owner(p);
@@ -47,6 +43,7 @@ bool look(M* m, P* p) noexcept {
     m->hot.unhide(p);
     return false;
   }
+  forget_stale_mark(*m, *p);
   m->p = nullptr;
   m->away = p;
   m->hot.attention.store(0, seq_cst);

@@ -3,7 +3,7 @@
 // hide the P; have every core pass a barrier (os::membarrier); look. Between hide and look the
 // M's retake lock is held. The two steps are apart so that a stop needs one barrier for all.
 //
-// Who    the world-stopper and sysmon.
+// Who    the world-stopper, who asks for safe points, and sysmon.
 // Law    attention is set before hiding: a look that fails proves that the M is inside and
 //        will see it on its way out.
 // Proof  tests/model/retake_model.cc
@@ -23,8 +23,10 @@ void end_eviction(G& g, g_status to) noexcept;
 
 namespace vole::rt::retake {
 
-// The M whose P is p, with its retake lock held and the P hidden; nullptr: p is in flight, and
-// whoever gets it will look around by itself.
+// The M whose P is p, with its retake lock held; nullptr: p is in flight, and whoever gets it will
+// look around by itself. Several at once: by P number.
+M* lock_owner(P* p) noexcept;
+// Likewise, and the P is hidden.
 M* hide(P* p) noexcept;
 
 // After the barrier: is it ours? The retake lock is still held, and stays so. If yes, the goroutine

@@ -119,18 +119,19 @@ void publish_guest(G* g) noexcept {
 }
 
 [[gnu::noinline]] void wake_somebody_and_leave(M* m) noexcept {
-  shipped_env env{trial::work};
+  shipped_env env(trial::work, *m->p);
   parking::wake_somebody(env);
   leave(m);
 }
 
-// Debug builds take the order of put_new_owner now and then.
-bool is_for_a_detour([[maybe_unused]] M& m) noexcept {
-#ifdef VOLE_CHECKED
-  return m.random.below(2) == 0;
-#else
-  return false;
-#endif
+// Checked builds only: to the ring's tail.
+[[gnu::noinline]] void spawn_behind(M* m, birth b, void* created_at, const void* callable,
+                                    std::size_t bytes) noexcept {
+  G* const g = new_g_owner(*m, b, created_at, {});
+  copy_callable(g, callable, bytes);
+  set_status(*g, g_status::idle, g_status::runnable);
+  put_displaced_owner(*m, g);
+  leave(m);
 }
 
 }  // namespace
@@ -173,8 +174,8 @@ void spawn_trivial(birth b, void* created_at, const void* callable, std::size_t 
     return spawn_anyhow(b, created_at, callable, bytes);
   if (!try_enter(m)) [[unlikely]] return spawn_without_p(b, created_at, callable, bytes);
   P& p = *m->p;
-  if (!likely(p.next_id != p.end_id) || is_for_a_detour(*m))
-    return spawn_inside(m, b, created_at, callable, bytes);
+  if (goes_behind(*m)) return spawn_behind(m, b, created_at, callable, bytes);
+  if (!likely(p.next_id != p.end_id)) return spawn_inside(m, b, created_at, callable, bytes);
   G* const g = p.free_gs.take_first_owner();
   if (!likely(g != nullptr)) return spawn_inside(m, b, created_at, callable, bytes);
   fill(g, b, {p.next_id++, m->curg->id, created_at}, {});
@@ -186,7 +187,7 @@ void spawn_trivial(birth b, void* created_at, const void* callable, std::size_t 
     if (!likely(p.ring.push_newest_owner(displaced))) return put_displaced_and_leave(m, displaced);
     fence_seq_cst();  // S2
   }
-  if (may_submit_local() && !likely(parking::is_awaited(sched.parking)))
+  if (!runs_in_turn(p) && !likely(parking::is_awaited(sched.parking)))
     return wake_somebody_and_leave(m);
   if (!try_leave(m)) [[unlikely]] attend();
 }

@@ -31,13 +31,11 @@ struct sched_state {
   // ── queues ──
   global_queue global;                             // L
   lifo<P, &P::next> idle_ps;                       // L [19]
-  lifo<M, &M::next> idle_ms;                       // L [19]
+  double_lifo<M, &M::next, &M::above> idle_ms;     // L [19]
   atomic<std::uint32_t> idle_p_count{0};           // written under L
   p_mask idle_mask;                                // written under L [17]
   parking::state parking;
-  atomic<std::uint32_t> vain{0};                   // wake-ups that brought nothing, in a row: sched/wake.h
-
-  atomic<std::uint32_t> polled_vain{0};            // likewise, of those for what the poller brought
+  atomic<std::uint32_t> polled_vain{0};            // wake-ups in vain for what the poller brought
   atomic<std::int64_t> polled_cpu{0};              // how long they ran, of how long they were up
   atomic<std::int64_t> polled_wall{0};
 
@@ -92,7 +90,7 @@ struct sched_state {
   void reset() noexcept;                           // the end: as new, but for settings and ids
 };
 
-inline constexpr std::uint32_t kInVain = 4;  // so many are a pattern
+inline constexpr std::uint8_t kInVain = 4;  // so many are a pattern
 
 [[gnu::visibility("hidden")]] extern sched_state sched;
 extern slab<G> g_slab;
@@ -100,6 +98,14 @@ extern slab<M> m_slab;
 extern slab<P> p_slab;
 extern slab<g_name> name_slab;
 extern base::seat seats[kMaxProcs];  // of the Ps; for ever: a channel may outlive its runtime
+
+// Do this P's goroutines run better in turn? Then nobody is woken for them and no thief takes them,
+// unless sysmon has called one (sched/contention.h).
+inline bool runs_in_turn(const P& p) noexcept { return p.vain.load(relaxed) >= kInVain; }
+// seq_cst: an invitation is published work, step S1 of the parking protocol.
+inline bool refuses_thieves(const P& p) noexcept {
+  return runs_in_turn(p) && !p.invites.load(seq_cst);
+}
 
 inline G* as_g(runnable* r) noexcept { return static_cast<G*>(r); }
 

@@ -1,5 +1,6 @@
 // Stealing [13]-[16]: four rounds over all Ps in a random order. Rings first; only
-// the last round touches runnext, because the victim is about to run that one.
+// the last round touches runnext, because the victim is about to run that one. Ps whose goroutines
+// run better in turn (sched/contention.h) are passed over, but for their due timers.
 
 #include "os/os.h"
 #include "sched/contention.h"
@@ -68,7 +69,7 @@ G* find_stolen(M& m) noexcept {
   shipped_env env;
   judge_theft(m);
   if (!m.spinning) {
-    if (sched.vain.load(relaxed) >= kInVain || !may_spin()) return nullptr;
+    if (!may_spin()) return nullptr;
     parking::become_spinning(env, m);
   }
   P& thief = *m.p;
@@ -80,11 +81,11 @@ G* find_stolen(M& m) noexcept {
       if (&victim == &thief) continue;
       if (round == kRounds && steal_timers(m, victim))
         if (G* const g = find_local(thief)) return g;
-      if (sched.idle_mask.test(victim.id)) continue;
+      if (sched.idle_mask.test(victim.id) || refuses_thieves(victim)) continue;
       runnable* const r = steal_from(thief, victim, round == kRounds);
       if (r == nullptr) continue;
       thief.steals.add_owner();
-      note_theft(m);
+      note_theft(m, victim);
       bump_tick(thief);
       return as_g(r);
     }

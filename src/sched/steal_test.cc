@@ -7,13 +7,17 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <memory>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include "os/os.h"
 #include "sched/enter.h"
 #include "sched/find.h"
 #include "sched/retake.h"
 #include "sched/state.h"
+#include "sched/timers.h"
 #include "sched/wake.h"
 
 namespace vole::rt {
@@ -82,6 +86,118 @@ TEST_F(Steal, AtMostHalfOfTheBusyPsSearch) {  // [13]
     EXPECT_FALSE(may_search_beside(7));
   });
 }
+
+// ── the walk ── The thief stays inside the runtime, and all other Ps are hogs': what lies in their
+// queues is the test's, and nobody else looks at it.
+
+// body(m, victims): the other Ps.
+template <class Body>
+void among_victims(Body body) {
+  M* const m = enter();
+  std::vector<P*> victims;
+  for (std::uint32_t i = 0; i < sched.procs.load(relaxed); ++i)
+    if (sched.p_at(i) != m->p) victims.push_back(sched.p_at(i));
+  body(*m, victims);
+  if (m->spinning) {
+    m->spinning = false;
+    sched.parking.spinning.fetch_sub(1, seq_cst);
+  }
+  leave(m);
+}
+
+// How many rounds a search makes: each draws its order.
+int rounds_of_a_search(M& m) {
+  base::rand_state before = m.random;
+  EXPECT_EQ(find_stolen(m), nullptr);
+  for (int n = 0; n < 100; ++n) {
+    if (before.s == m.random.s) return n;
+    before.next();
+  }
+  return -1;
+}
+
+TEST_F(Steal, FourRoundsBesideBusyPsAndOneBesideNone) {  // [14]
+  beside_hogs(
+      4, 3, [] { among_victims([](M& m, const auto&) { EXPECT_EQ(rounds_of_a_search(m), 4); }); });
+  beside_hogs(
+      4, 0, [] { among_victims([](M& m, const auto&) { EXPECT_EQ(rounds_of_a_search(m), 1); }); });
+}
+
+// In any order of the Ps, a ring goes before every runnext.
+TEST_F(Steal, NoRunnextWhileAnyRingHasSomething) {  // [14] [16]
+  beside_hogs(4, 3, [] {
+    among_victims([](M& m, const std::vector<P*>& victims) {
+      const auto fakes = std::make_unique<G[]>(3);
+      victims[0]->runnext.store(&fakes[0], seq_cst);
+      victims[1]->runnext.store(&fakes[1], seq_cst);
+      for (int i = 0; i < 40; ++i) {
+        ASSERT_TRUE(victims[2]->ring.push_owner(&fakes[2]));
+        EXPECT_EQ(find_stolen(m), &fakes[2]);
+        EXPECT_EQ(victims[0]->runnext.load(relaxed), &fakes[0]);
+        EXPECT_EQ(victims[1]->runnext.load(relaxed), &fakes[1]);
+      }
+      std::set<G*> last{find_stolen(m), find_stolen(m)};
+      EXPECT_EQ(last, (std::set<G*>{&fakes[0], &fakes[1]})) << "the last round takes these, too";
+      EXPECT_EQ(find_stolen(m), nullptr);
+    });
+  });
+}
+
+// Nobody comes to a hog's timers: the thief fires them, and runs what they made runnable.
+TEST_F(Steal, DueTimersOfABusyPAreFiredByTheThief) {  // [14]
+  beside_hogs(2, 1, [] {
+    among_victims([](M& m, const std::vector<P*>& victims) {
+      const auto fake = std::make_unique<G>();
+      const auto hog = std::make_unique<M>();
+      hog->p = victims[0];
+      timer t;
+      t.arg = fake.get();
+      t.fire = [](timer* due, M* by) noexcept {
+        put_back_owner(*by->p, static_cast<G*>(due->arg));
+      };
+      add_timer(hog.get(), &t, os::now_ns());
+      EXPECT_NE(first_timer(victims[0]->id), kNoTimer);
+      EXPECT_EQ(find_stolen(m), fake.get());
+      EXPECT_EQ(first_timer(victims[0]->id), kNoTimer);
+    });
+  });
+}
+
+// ── the masks ──
+
+TEST_F(Steal, MaskSaysWhichPsAreIdle) {  // [17]
+  beside_hogs(4, 1, [] {
+    M* const m = enter();
+    sched.lock.acquire();
+    int idle = 0;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const bool is_idle = sched.p_at(i)->status.load(relaxed) == p_status::idle;
+      EXPECT_EQ(sched.idle_mask.test(i), is_idle) << "P " << i;
+      idle += is_idle ? 1 : 0;
+    }
+    sched.lock.release();
+    EXPECT_EQ(idle, 2);
+    leave(m);
+  });
+}
+
+// Of a P that the mask calls idle only the timers count.
+TEST_F(Steal, RingOfAnIdlePIsNotLookedAt) {  // [17]
+  beside_hogs(2, 1, [] {
+    among_victims([](M& m, const std::vector<P*>& victims) {
+      const auto fake = std::make_unique<G>();
+      const std::uint32_t id = victims[0]->id;
+      ASSERT_TRUE(victims[0]->ring.push_owner(fake.get()));
+      sched.timer_mask.set(id);
+      sched.idle_mask.set(id);
+      EXPECT_EQ(find_stolen(m), nullptr);
+      sched.idle_mask.clear(id);
+      EXPECT_EQ(find_stolen(m), fake.get());
+    });
+  });
+}
+
+// ── a hog with work behind it ──
 
 enum class where { owed, runnext };
 
@@ -152,6 +268,44 @@ TEST_F(Steal, RunnextGoesLastAndAfterAGrace) {  // [14] [16]
     EXPECT_GE(steal_once(), kGrace);
     EXPECT_EQ(hog.p().runnext.load(relaxed), nullptr);
     EXPECT_EQ(steal_once(), -1);
+  });
+}
+
+// A P whose goroutines run better in turn is passed over, unless sysmon has called a thief; others
+// are not.
+TEST_F(Steal, PassesOverAPThatRunsInTurnUntilItInvites) {  // [13]
+  vole::set_max_procs(2);
+  vole::run([] {
+    victim hog(5, where::runnext);
+    P& p = hog.p();
+    p.vain.store(kInVain, relaxed);
+    EXPECT_EQ(steal_once(), -1);
+    p.invites.store(true, seq_cst);
+    EXPECT_GE(steal_once(), 0);
+    EXPECT_EQ(p.ring.size(), 2u);
+    EXPECT_FALSE(p.invites.load(relaxed)) << "one thief is enough";
+    EXPECT_EQ(steal_once(), -1);
+    p.vain.store(kInVain - 1, relaxed);
+    EXPECT_GE(steal_once(), 0);
+  });
+}
+
+// Two goroutines that fight on their Ps do not keep thieves from a third P's newborns: the one that
+// makes them calls at once.
+TEST_F(Steal, SpawnCallsAThiefWhateverOtherPsHaveShown) {
+  beside_hogs(4, 2, [] {
+    std::atomic<bool> stop{false};
+    wait_group done;
+    P* const mine = this_m()->p;
+    for (std::uint32_t i = 0; i < 4; ++i) sched.p_at(i)->vain.store(kInVain + 8, relaxed);
+    mine->vain.store(0, relaxed);
+    const std::uint64_t before = sched.starts.load(seq_cst);
+    done.go([&] {
+      while (!stop) std::this_thread::yield();
+    });
+    EXPECT_EQ(sched.starts.load(seq_cst), before + 1) << "an M was started by go() itself";
+    stop = true;
+    done.wait();
   });
 }
 

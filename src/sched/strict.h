@@ -57,7 +57,7 @@ void before_fork() noexcept;
 void after_fork() noexcept;
 
 // ── the handler ── os::preempt_hook
-void on_slice_signal(const void* interrupted_sp) noexcept;
+void on_slice_signal(const void* interrupted_sp, const void* context) noexcept;
 
 // User context that holds locks of the runtime without being inside it.
 // Nothing in between may park.

@@ -150,7 +150,7 @@ bool yielded_to_ring(G* g, void* p) noexcept {
 bool yielded_to_global(G* g, void*) noexcept {
   set_status(*g, g_status::running, g_status::runnable);
   push_global_owing(g);
-  submit_local();
+  submit_local(*this_m()->p);
   return true;
 }
 

@@ -1,5 +1,7 @@
 #include "sched/sysmon.h"
 
+#include <algorithm>
+
 #include "os/os.h"
 #include "sched/contention.h"
 #include "sched/deadlock.h"
@@ -7,8 +9,11 @@
 #include "sched/idle.h"
 #include "sched/midwife.h"
 #include "sched/netpoll.h"
+#include "sched/pace.h"
 #include "sched/retake.h"
+#include "sched/schedtrace.h"
 #include "sched/slices.h"
+#include "sched/stall.h"
 #include "sched/state.h"
 #include "sched/strict.h"
 #include "sched/timers.h"
@@ -17,15 +22,9 @@
 namespace vole::rt::sysmon {
 namespace {
 
-constexpr std::int64_t kMicro = 1000, kMilli = 1000 * kMicro, kSecond = 1000 * kMilli;
-constexpr std::int64_t kShortest = 20 * kMicro;   // [26]; while calls block
-constexpr std::int64_t kFirst = 200 * kMicro;     // after a rest: who blocks rings (hurry)
-constexpr std::int64_t kSuspicious = 200 * kMicro;
-constexpr std::int64_t kLongest = 1 * kMilli;     // while a P is busy [26]
 constexpr std::int64_t kLookAgain = 10 * kMilli;  // all Ps are idle, but not yet all threads
 constexpr std::int64_t kNetworkPatience = 1 * kMilli;  // [28]
 constexpr std::int64_t kThiefWaits = 400 * kMicro;  // for work that is there and is being seen to
-constexpr int kPatience = 50;                     // looks without news before backing off
 constexpr std::int64_t kTimerSlack = 500 * kMicro;  // not worth a call: it looks soon
 
 constexpr std::int64_t kStuck = 150 * kMicro;     // no switch for so long, and work behind it
@@ -39,7 +38,10 @@ struct sighting {
   std::uint64_t switches;
   std::int64_t still_since;  // when this number of switches was first seen
   std::uint64_t rests;
+  std::uint64_t spawned;
   std::int64_t loot_since;   // since a thief was last called: when there was first something to steal
+  bool newborns;             // likewise: it has made some
+  std::int64_t invited_at;   // when that was
 };
 
 struct office {
@@ -52,6 +54,7 @@ struct office {
   note begun;
   sighting seen[kMaxProcs];
   std::int64_t trimmed_at, counted_at, stormed_at, asked_at, aged_at;
+  std::int64_t longest_wait;         // of a thief, beside any P, at this look
   std::int64_t global_since;         // something waits in the global queue beside an idle P; 0: not
   std::uint64_t starts;              // sched.starts at the last nap
   int nods;                          // naps since then
@@ -64,9 +67,10 @@ void ring() noexcept {
   futex_wake(&desk.bell, 1);
 }
 
-// How long a thief is kept waiting: the longer, the more wake-ups have been in vain.
-std::int64_t thief_waits() noexcept {
-  const std::uint32_t vain = sched.vain.load(relaxed);
+// How long a thief is kept waiting: the longer, the more wake-ups for p's work have been in vain. But
+// newborns are not what those were judged by.
+std::int64_t thief_waits(const P& p, bool newborns) noexcept {
+  const unsigned vain = newborns ? 0 : p.vain.load(relaxed);
   return kThiefWaits * (vain <= kInVain ? 1 : vain < kInVain + 4 ? 2 << (vain - kInVain) : 32);
 }
 
@@ -77,28 +81,44 @@ std::int64_t loot_since(const P& p, const sighting& last, bool loot, std::int64_
   return last.loot_since != 0 && !keeps_up ? last.loot_since : loot ? now : 0;
 }
 
+// Newborns for which nobody was called when they were made: no look but this one keeps them waiting.
+bool fork_waits(const P& p, const sighting& last, bool newborns, std::int64_t now) noexcept {
+  return newborns && runs_in_turn(p) && now - last.invited_at >= kThiefWaits;
+}
+
+void invite_thief(P& p, trial judged) noexcept {
+  p.invites.store(true, seq_cst);  // S1
+  submit_on_trial(p, judged);
+}
+
 // Work lies there while a P is idle: behind a goroutine that runs on, or for long: pay. True: the
 // former.
 bool pay_owed(P& p, sighting& last, std::int64_t now) noexcept {
+  const std::uint64_t spawned = p.spawned.get();
+  const bool newborns = last.newborns || spawned != last.spawned;
   if (sched.idle_p_count.load(relaxed) == 0 || p.status.load(relaxed) != p_status::running) {
-    last = {nullptr, 0, 0, last.rests, last.loot_since};
+    last = {nullptr, 0, 0, last.rests, spawned, last.loot_since, newborns, last.invited_at};
     return false;
   }
+  const std::int64_t waits = thief_waits(p, newborns);
+  if (waits > desk.longest_wait) desk.longest_wait = waits;
   const bool loot = has_loot(p);
   const std::uint64_t switches = p.switches.get();
   const sighting seen{p.owed.load(relaxed), switches,
                       switches == last.switches ? last.still_since : now, p.rests.get(),
-                      loot_since(p, last, loot, now)};
+                      spawned, loot_since(p, last, loot, now), newborns && loot, last.invited_at};
   const bool stands = now - seen.still_since >= kStuck;
   const bool owes = stands && seen.owed != nullptr && seen.owed == last.owed;
   const bool stuck = (stands && loot) || (owes && retake::expose(&p));
   const bool polled = p.polled.load(relaxed);
-  const std::int64_t patience = polled ? kBusyFor << sched.polled_vain.load(relaxed) : thief_waits();
+  const std::int64_t patience = polled ? kBusyFor << sched.polled_vain.load(relaxed) : waits;
   const bool long_since = now - seen.loot_since >= patience;
-  const bool due = stuck || (loot && long_since);
+  const bool due = stuck || (loot && (long_since || fork_waits(p, last, newborns, now)));
   last = due ? sighting{} : seen;
+  last.spawned = seen.spawned;
+  if (due) last.invited_at = now;
   if (stands) p.polled.store(false, relaxed);  // it does not look at the network soon
-  if (due) submit_on_trial(polled ? trial::polled : trial::work);
+  if (due) invite_thief(p, polled ? trial::polled : trial::work);
   return stuck;
 }
 
@@ -132,7 +152,7 @@ void pay_global(std::int64_t now) noexcept {
     desk.global_since = 0;
   } else if (desk.global_since == 0) {
     desk.global_since = now;
-  } else if (now - desk.global_since >= (desk.network_came ? kStuck : thief_waits())) {
+  } else if (now - desk.global_since >= (desk.network_came ? kStuck : desk.longest_wait)) {
     desk.global_since = 0;
     submit();
   }
@@ -149,6 +169,7 @@ slices::finding look(std::int64_t now) noexcept {
   using slices::finding;
   finding most = finding::nothing;
   const slices::demand others = wanted(now);
+  desk.longest_wait = kThiefWaits;
   const std::uint32_t n = sched.procs.load(seq_cst);
   for (std::uint32_t i = 0; i < n; ++i) {
     P& p = *sched.p_at(i);
@@ -158,17 +179,6 @@ slices::finding look(std::int64_t now) noexcept {
   }
   pay_global(now);
   return most;
-}
-
-// How long until the next look.
-std::int64_t next_delay(slices::finding f, std::int64_t delay, int& quiet) noexcept {
-  if (f == slices::finding::nothing) {
-    if (++quiet > kPatience) delay *= 2;
-    return delay < kLongest ? delay : kLongest;
-  }
-  if (f == slices::finding::suspicion) return kSuspicious;  // and if it was nothing, as before
-  quiet = 0;
-  return kShortest;
 }
 
 // VOLE_DEBUG=storm. Returns how long until the next look.
@@ -219,8 +229,13 @@ void ask_for_threads(std::int64_t now) noexcept {
   submit();
 }
 
-// Sleeps until the bell has rung since `rung`, at most for `most`.
+// Sleeps until the bell has rung since `rung`, at most for `most`, and until there is a line to write
+// or somebody to watch.
 void sleep(std::uint32_t rung, std::int64_t most) noexcept {
+  if (const std::int64_t due = std::min(schedtrace::due(), stall::due()); due != kNoTimer) {
+    const std::int64_t left = due - os::now_ns();
+    most = left < most ? (left > 0 ? left : 0) : most;
+  }
   if (most == kNoTimer) return futex_wait(&desk.bell, rung);
   futex_wait_for(&desk.bell, rung, most);
 }
@@ -288,6 +303,8 @@ void sysmon_main(void*) noexcept {
     if (captives_hold_up(now)) strict::parole_all();
     ask_for_threads(now);
     age_verdicts(now);
+    schedtrace::look(now);
+    stall::look(now);
     if (all_idle()) {
       if (nap(rung)) {
         trim_stacks(now);
@@ -321,6 +338,8 @@ int start() noexcept {
   desk.global_since = 0;
   desk.nods = 0;
   slices::begin();
+  schedtrace::begin(os::now_ns());
+  stall::begin();
   os::thread_spec spec;
   spec.main = &sysmon_main;
   spec.name = "vole-sysmon";

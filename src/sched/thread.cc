@@ -6,10 +6,35 @@
 #include "sched/find.h"
 #include "sched/idle.h"
 #include "sched/midwife.h"
+#include "sched/safe_point.h"
 #include "sched/state.h"
+#include "sched/surplus.h"
 #include "sched/sysmon.h"
 
 namespace vole::rt {
+namespace {
+
+constexpr std::size_t kSpareMs = 4;  // asleep for ever, beside one for each P
+
+struct idle_env {
+  void lock() const noexcept { sched.lock.acquire(); }
+  void unlock() const noexcept { sched.lock.release(); }
+  std::int64_t patience() const noexcept {
+    return std::int64_t{sched.settings.thread_idle_ms} * 1000 * 1000;
+  }
+  bool is_idle_locked(const M& m) const noexcept { return m.idle.load(relaxed); }
+  bool too_many_locked() const noexcept {
+    return sched.settings.thread_idle_ms != 0 &&
+           sched.idle_ms.size() > sched.procs.load(relaxed) + kSpareMs;
+  }
+  bool stopping_locked() const noexcept { return sched.stopping.load(relaxed); }
+  void remove_idle_m_locked(M& m) const noexcept {
+    m.idle.store(false, seq_cst);
+    sched.idle_ms.remove(&m);
+  }
+};
+
+}  // namespace
 
 void acquire_p(M& m, P* p) noexcept {
   holding hold(m.retake_lock);
@@ -22,6 +47,7 @@ void acquire_p(M& m, P* p) noexcept {
   m.hot.p.store(p, relaxed);
   // A stopper that looked before p->m was written counts on us.
   if (sched.stopping.load(seq_cst)) m.hot.attention.store(1, seq_cst);
+  safe_point::taken_owner(m);
 }
 
 P* release_p(M& m) noexcept {
@@ -56,11 +82,13 @@ void put_idle_p_locked(P* p) noexcept {
 #ifdef VOLE_CHECKED
   if (has_work(*p)) fatal("thread: a P with work was put on the idle list");
 #endif
+  safe_point::run_owner(*p);
   p->status.store(p_status::idle, relaxed);
   sched.idle_ps.push(p);
   sched.idle_mask.set(p->id);
   p->rests.add_owner();
   p->polled.store(false, relaxed);
+  p->invites.store(false, relaxed);
   sched.idle_p_count.fetch_add(1, seq_cst);
 }
 
@@ -75,14 +103,14 @@ void drain_queue_locked(P* p) noexcept {
 void shelve_p_locked(P* p, bool spinning) noexcept {
   drain_queue_locked(p);
   sched.parking.need_spinning.store(0, seq_cst);  // it implies that no P is idle
-  if (spinning) sched.parking.spinning.fetch_sub(1, seq_cst);
+  if (spinning) parking::stop_spinning(sched.parking);
   sched.unmanned.store(true, seq_cst);
   if (!sched.stopping.load(relaxed)) return put_idle_p_locked(p);
   p->status.store(p_status::stopped, relaxed);
   if (--sched.stop_wait == 0) sched.stopped.wake();
 }
 
-void start_m(P* p, bool spinning, trial judged) noexcept {
+void start_m(P* p, bool spinning, trial judged, P* for_whom) noexcept {
   const std::int64_t now = judged == trial::polled ? os::now_ns() : 0;
   sched.lock.acquire();
   sched.count_start_locked();
@@ -96,6 +124,7 @@ void start_m(P* p, bool spinning, trial judged) noexcept {
   }
   m->spinning = spinning;
   m->on_trial = judged;
+  m->trial_p = for_whom;
   m->woken_at = now;
   m->next_p = p;
   if (sleeps) m->idle.store(false, relaxed);
@@ -125,10 +154,11 @@ bool stop_m(M& m) noexcept {
   sched.lock.acquire();
   m.idle.store(true, seq_cst);
   sched.idle_ms.push(&m);
+  idle_env env;
+  const bool too_many = env.too_many_locked();
   sched.lock.release();
   if (sched.ending.load(seq_cst)) tell_the_ender();
-  m.park.sleep();
-  return awake(m);
+  return surplus::sleep(env, m, too_many) && awake(m);
 }
 
 void hand_off(P* p) noexcept {

@@ -28,7 +28,8 @@ void drain_queue_locked(P* p) noexcept;
 void shelve_p_locked(P* p, bool spinning) noexcept;
 
 // ── Ms ──
-void start_m(P* p, bool spinning, trial judged = trial::none) noexcept;  // takes the scheduler lock
+// takes the scheduler lock. judged: the wake-up, by what it does with for_whom's work.
+void start_m(P* p, bool spinning, trial judged = trial::none, P* for_whom = nullptr) noexcept;
 // Sleeps as an idle M. False: the thread must end. Otherwise the M owns a P.
 bool stop_m(M& m) noexcept;
 // The M gives its P to whoever needs one [22]. It must not use it afterwards.

@@ -4,6 +4,7 @@
 #include "sched/enter.h"
 #include "sched/park.h"
 #include "sched/state.h"
+#include "sched/value_move.h"
 
 namespace vole::rt {
 namespace {
@@ -31,12 +32,13 @@ bool start_nap(G* g, void* when) noexcept {
 
 void sleep_until_ns(std::int64_t when, wait_reason why) noexcept {
   const std::int64_t now = os::now_ns();
-  if (when <= now) return;
+  if (when <= now) return sleep_if_left_behind();
   if (!on_goroutine()) return sleep_thread(when - now);
   sleep_goroutine_until(when, why);
 }
 
 void sleep_thread(std::int64_t ns) noexcept {
+  refuse_in_value_move();
   note nobody;
   nobody.sleep_for(ns);
 }

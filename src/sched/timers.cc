@@ -61,6 +61,9 @@ void rise(P& p, const risen& up) noexcept {
 }  // namespace
 
 void add_timer(M* m, timer* t, std::int64_t when) noexcept {
+#ifdef VOLE_CHECKED
+  if (shelf::is_firing(t)) fatal("timers: a fire function adds its timer with add_timer_again");
+#endif
   added(m, shelf_of(m != nullptr ? m->p->id : 0).add(t, when), when);
 }
 
@@ -108,7 +111,7 @@ bool fire_due_timers(M& m, std::uint32_t p, std::int64_t now) noexcept {
   fired.fetch_add(n, relaxed);
   if (n > 1) {  // more than we can run at once
     fence_seq_cst();
-    submit_local();
+    submit_local(*m.p);
   }
   return n != 0;
 }
@@ -118,7 +121,7 @@ void fire_all_due_timers(M& m, std::int64_t now) noexcept {
                             [&](std::uint32_t p) { fire_due_timers(m, p, now); });
   if (m.p->ring.size() == 0) return;
   fence_seq_cst();  // S2: one a shelf, perhaps, and together more than we can run
-  submit_local();
+  submit_local(*m.p);
 }
 
 std::uint64_t timers_fired() noexcept { return fired.load(relaxed); }
@@ -135,6 +138,8 @@ std::size_t pending_timers() noexcept {
     if (const std::size_t n = s.pending()) return n;
   return 0;
 }
+
+std::size_t timers_of(std::uint32_t p) noexcept { return shelves[p].pending(); }
 
 std::uint32_t timer_generation() noexcept { return generation.load(relaxed); }
 

@@ -55,7 +55,8 @@ void fire_all_due_timers(M& m, std::int64_t now) noexcept;  // every P's
 std::uint64_t timers_fired() noexcept;                      // ever; a hint
 
 void adopt_timers(std::uint32_t dead, std::uint32_t heir) noexcept;  // [33]: the world is stopped
-std::size_t pending_timers() noexcept;  // at least; those that are being fired included
+std::size_t pending_timers() noexcept;
+std::size_t timers_of(std::uint32_t p) noexcept;  // how many stand on its shelf  // at least; those that are being fired included
 std::uint32_t timer_generation() noexcept;  // another one in each runtime; for who is inside
 void forget_timers() noexcept;  // the runtime ends: nobody is inside, sysmon has stopped
 

@@ -8,7 +8,7 @@ namespace vole::rt {
 namespace {
 
 // Who makes more runnable than this yields, and comes after them: finish before you start. A queue
-// that outgrows the cache costs more than the switch (docs/performance.md).
+// that outgrows the cache costs more than the switch (docs/lab-notebook.md).
 constexpr std::size_t kBacklog = 512;
 
 // The ring is full: its older half and g go to the global queue in one go [6].
@@ -70,7 +70,7 @@ void ready(M* m, G* g) noexcept {
   p.owed.store(g, relaxed);
   if (displaced == nullptr) return;
   put_behind(*m, displaced, age::woken);
-  submit_local();
+  submit_local(p);
 }
 
 // As one ready() after the other would leave them: the last is owed.
@@ -84,7 +84,7 @@ void ready_all(M* m, std::span<runnable* const> some) noexcept {
   p.owed.store(some.back(), relaxed);
   fence_seq_cst();  // S2
   if (p.crowded && m->curg != nullptr) m->hot.attention.store(1, relaxed);
-  submit_local();
+  submit_local(p);
 }
 
 void put_in_turn_owner(P& p, runnable* g) noexcept {
@@ -97,17 +97,14 @@ void put_in_turn_owner(P& p, runnable* g) noexcept {
 
 void put_displaced_owner(M& m, runnable* g) noexcept {
   put_behind(m, g, age::newborn);
-  submit_local();
+  submit_local(*m.p);
 }
 
 void put_new_owner(M& m, G* g) noexcept {
-#ifdef VOLE_CHECKED
-  // Nobody may rely on the order: debug builds sometimes queue behind instead [5].
-  if (m.random.below(4) == 0) return put_displaced_owner(m, g);  // S1 and S2 for such a push
-#endif
+  if (goes_behind(m)) return put_displaced_owner(m, g);           // S1 and S2 for such a push
   runnable* const displaced = m.p->runnext.exchange(g, seq_cst);  // S1
   if (displaced != nullptr) return put_displaced_owner(m, displaced);
-  submit_local();
+  submit_local(*m.p);
 }
 
 void wake(M* m, waiter* w, std::uintptr_t value) noexcept {

@@ -15,10 +15,10 @@
 // pays, at the second look that finds it there. A yield owes likewise: it puts one goroutine into
 // the ring for the one it takes out; sysmon pays when the ring has been in use for a while.
 //
-// Wake-ups in vain. A thread that was woken, and had nothing to do for as long as three
-// wake-ups take, was woken in vain. After four in a row nobody is woken for work on a
-// busy P, except by sysmon, which tries less and less often; one that was worth it
-// ends that (sched/contention.h; docs/design/0010-second-core.md).
+// Wake-ups in vain. A thread that was woken for a P's work, and had nothing to do for as long as
+// three wake-ups take, was woken in vain. After four in a row nobody is woken for that P's work,
+// except by sysmon, which tries less and less often, unless there are newborns; one that was worth
+// it ends that (P::vain; sched/contention.h; docs/design/0010-second-core.md).
 #pragma once
 
 #include <span>
@@ -35,6 +35,15 @@ void ready_all(M* m, std::span<runnable* const> some) noexcept;  // many at once
 // who have been computing; the others go to the ring's tail. The caller submits, if need be.
 void put_in_turn_owner(P& p, runnable* g) noexcept;
 void put_new_owner(M& m, G* g) noexcept;    // a newborn: runnext, and pays at once
+// Nobody may rely on the order: checked builds queue every second newborn behind instead [5], as
+// Go's race builds do.
+inline bool goes_behind([[maybe_unused]] M& m) noexcept {
+#ifdef VOLE_CHECKED
+  return m.random.below(2) == 0;
+#else
+  return false;
+#endif
+}
 // The second half of that: out of runnext, which a newborn has taken, to the ring's tail.
 void put_displaced_owner(M& m, runnable* g) noexcept;
 void spill_owner(P& p, runnable* g) noexcept;  // the ring is full: half of it and g go global [6]

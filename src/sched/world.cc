@@ -4,6 +4,7 @@
 
 #include "base/fatal.h"
 #include "os/os.h"
+#include "sched/enter.h"
 #include "sched/env.h"
 #include "sched/lifecycle.h"
 #include "sched/retake.h"
@@ -76,18 +77,29 @@ void drain(P* p) noexcept {
 
 }  // namespace
 
-void stop() noexcept {
-  strict::leave_alone(1);  // until start: we hold one_stopper
+void keep_going() noexcept {
+  strict::leave_alone(1);  // until may_stop: we hold one_stopper
   one_stopper.acquire();
   if (lifecycle::is_zombie()) {
     one_stopper.release();
-    os::park_forever();
+    sleep_as_zombie();
   }
+}
+
+void may_stop() noexcept {
+  one_stopper.release();
+  strict::leave_alone(-1);
+}
+
+void stop() noexcept {
+  keep_going();
   sched.lock.acquire();
   sched.stopped.clear();
   sched.stop_wait = sched.procs.load(relaxed);
   sched.stopping.store(true, seq_cst);
+  for (std::uint32_t i = 0; i < sched.stop_wait; ++i) sched.p_at(i)->was_idle = false;
   while (P* const p = sched.idle_ps.pop()) {
+    p->was_idle = true;
     sched.idle_p_count.fetch_sub(1, seq_cst);
     sched.idle_mask.clear(p->id);
     stopped_locked(p);
@@ -111,8 +123,7 @@ void start() noexcept {
     if (P* const p = sched.p_at(i); p->status.load(relaxed) == p_status::stopped) hand_off(p);
   // Before the lock goes: afterwards the runtime may end under a stopper on a goroutine.
   if (sched.global.size_now() != 0) submit();
-  one_stopper.release();
-  strict::leave_alone(-1);
+  may_stop();
 }
 
 void begin() noexcept {
@@ -156,7 +167,7 @@ void resize(std::uint32_t n) noexcept {
 void stop_here(M& m) noexcept {
   if (m.spinning) {
     m.spinning = false;
-    sched.parking.spinning.fetch_sub(1, seq_cst);
+    parking::stop_spinning(sched.parking);
   }
   P* const p = release_p(m);
   sched.lock.acquire();

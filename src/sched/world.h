@@ -24,6 +24,11 @@ namespace vole::rt::world {
 void stop() noexcept;   // one at a time; a second stopper waits
 void start() noexcept;
 
+// Between the two nobody stops the world, and no P comes or goes. Likewise one at a time; the
+// runtime does not end under a goroutine that does it.
+void keep_going() noexcept;
+void may_stop() noexcept;
+
 void begin() noexcept;  // the first start, at boot: every P is idle
 void end() noexcept;    // instead of start, when the runtime is gone
 

@@ -43,8 +43,7 @@ TEST_F(Depot, ThreadsThatNeedNewOnesAtOnceGetGuardedOnes) {
   constexpr std::size_t kEach = 700;
   std::vector<stack> got[4];
   std::vector<std::thread> threads;
-  for (std::vector<stack>& mine : got)
-    threads.emplace_back([&mine] { mine = take(kSize, kEach); });
+  for (std::vector<stack>& mine : got) threads.emplace_back([&mine] { mine = take(kSize, kEach); });
   for (std::thread& t : threads) t.join();
   std::set<std::uint32_t> ids;
   for (const std::vector<stack>& mine : got) {
@@ -65,7 +64,8 @@ void hit_guard(bool by_mprotect) {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   sigaction(SIGSEGV, &standard, nullptr);
-  os::install_fault_handler([](void* a) noexcept { _exit(depot::is_guard(a) ? 9 : 10); });
+  os::install_fault_handler(
+      [](const os::fault& f) noexcept { _exit(depot::is_guard(f.address) ? 9 : 10); });
   *static_cast<volatile std::byte*>(all[33].lo - 1) = std::byte{1};
   _exit(11);
 }
@@ -127,7 +127,8 @@ void trim_under_mlockall() {
   depot::trim();
   if (depot::trim() != 1 || depot::count().cold != 0) _exit(4);  // its pages are locked
   if (take_one(64 * 1024).id != early.id) _exit(5);
-  os::install_fault_handler([](void* a) noexcept { _exit(depot::is_guard(a) ? 0 : 6); });
+  os::install_fault_handler(
+      [](const os::fault& f) noexcept { _exit(depot::is_guard(f.address) ? 0 : 6); });
   *static_cast<volatile std::byte*>(later[150].lo - 1) = std::byte{1};
 }
 

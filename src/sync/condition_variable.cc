@@ -21,6 +21,7 @@
 //        sync_timed_stress_test.cc
 
 #include "os/os.h"
+#include "sync/condition.h"
 #include "sync/mutex.h"
 
 namespace vole {
@@ -28,8 +29,16 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
+// waiter::unlink of a goroutine that was abandoned on its way into wait().
+void unlock_for_abandoned(void* mutex, waiter* abandoned) noexcept {
+  abandoned->object = nullptr;
+  mutex_unlock_inside(*static_cast<waitable*>(mutex), nullptr);
+}
+
+}  // namespace
+
 // Locked. The waiter's slot: the mutex.
-void queue_locked(waitable& s, waiter* w, waitable& mutex) noexcept {
+void condition_queue_locked(waitable& s, waiter* w, waitable& mutex) noexcept {
   if (s.waiters.first != nullptr && s.waiters.first->slot != &mutex)
     fatal(
         "condition_variable: waited on with two mutexes at the same time. All who wait on one must "
@@ -38,6 +47,25 @@ void queue_locked(waitable& s, waiter* w, waitable& mutex) noexcept {
   rt::wait_queue::push_back(s.waiters, w);
   s.word.fetch_or(kWaiting, relaxed);
 }
+
+// The slot is read first, as the waiter may be woken as soon as the condition is unlocked.
+bool condition_unlock_both(rt::G* g, void* condition) noexcept {
+  auto& mutex = *static_cast<waitable*>(g->wait.slot);
+  unlock(*static_cast<waitable*>(condition));
+  mutex_unlock_inside(mutex, arch::this_m());
+  return true;
+}
+
+M* condition_enter(waitable& held_mutex) noexcept {
+  waiter& mine = rt::this_goroutine()->wait;
+  mine.unlink = &unlock_for_abandoned;
+  mine.object = &held_mutex;
+  M* const m = rt::enter();
+  mine.object = nullptr;
+  return m;
+}
+
+namespace {
 
 // Locked. From here on there is a contest for w: the stop callback's, under this lock.
 void watch_stop_locked(condition_stop* stop, waiter* w) noexcept {
@@ -51,14 +79,6 @@ bool must_wait_locked(const condition_stop* stop) noexcept {
   return stop == nullptr || !stop->requested;
 }
 
-// The slot is read first, as the waiter may be woken as soon as the condition is unlocked.
-bool unlock_both(rt::G* g, void* condition) noexcept {
-  auto& mutex = *static_cast<waitable*>(g->wait.slot);
-  unlock(*static_cast<waitable*>(condition));
-  mutex_unlock_inside(mutex, arch::this_m());
-  return true;
-}
-
 [[gnu::noinline]] void wait_as_guest(waitable& s, waitable& mutex, condition_stop* stop) noexcept {
   guest_waiter guest(&s, &unlink_waiter);
   rt::guest_enter();
@@ -66,7 +86,7 @@ bool unlock_both(rt::G* g, void* condition) noexcept {
   const bool wait = must_wait_locked(stop);
   if (wait) {
     watch_stop_locked(stop, &guest.self);
-    queue_locked(s, &guest.self, mutex);
+    condition_queue_locked(s, &guest.self, mutex);
   }
   unlock(s);
   mutex_unlock_inside(mutex, nullptr);
@@ -80,7 +100,7 @@ bool unlock_both(rt::G* g, void* condition) noexcept {
   guest.self.winner = &guest.winner;
   rt::guest_enter();
   lock(s);
-  queue_locked(s, &guest.self, mutex);
+  condition_queue_locked(s, &guest.self, mutex);
   unlock(s);
   mutex_unlock_inside(mutex, nullptr);
   rt::guest_leave();
@@ -104,21 +124,6 @@ bool notify_inside(waitable& s, std::uintptr_t all, M* m) noexcept {
   return true;
 }
 
-// waiter::unlink of a goroutine that was abandoned on its way into wait().
-void unlock_for_abandoned(void* mutex, waiter* abandoned) noexcept {
-  abandoned->object = nullptr;
-  mutex_unlock_inside(*static_cast<waitable*>(mutex), nullptr);
-}
-
-M* enter_with(waitable& held_mutex) noexcept {
-  waiter& mine = rt::this_goroutine()->wait;
-  mine.unlink = &unlock_for_abandoned;
-  mine.object = &held_mutex;
-  M* const m = rt::enter();
-  mine.object = nullptr;
-  return m;
-}
-
 bool anybody_expired(waitable& s, std::uintptr_t, M*) noexcept {
   lock(s);
   const waiter* w = s.waiters.first;
@@ -131,7 +136,7 @@ bool anybody_expired(waitable& s, std::uintptr_t, M*) noexcept {
 
 void condition_wait(waitable& s, waitable& held_mutex, condition_stop* stop) noexcept {
   if (!rt::on_goroutine()) return wait_as_guest(s, held_mutex, stop);
-  M* const m = enter_with(held_mutex);
+  M* const m = condition_enter(held_mutex);
   lock(s);
   if (!must_wait_locked(stop)) {
     unlock(s);
@@ -140,8 +145,8 @@ void condition_wait(waitable& s, waitable& held_mutex, condition_stop* stop) noe
   }
   waiter* const w = rt::self(m, &s, &unlink_waiter);
   watch_stop_locked(stop, w);
-  queue_locked(s, w, held_mutex);
-  rt::park(&unlock_both, &s, rt::wait_reason::condition_variable);
+  condition_queue_locked(s, w, held_mutex);
+  rt::park(&condition_unlock_both, &s, rt::wait_reason::condition_variable);
 }
 
 bool condition_wait_until(waitable& s, waitable& held_mutex, std::int64_t when) noexcept {
@@ -155,12 +160,12 @@ bool condition_wait_until(waitable& s, waitable& held_mutex, std::int64_t when) 
   }
   if (!rt::on_goroutine()) return wait_until_as_guest(s, held_mutex, when);
   rt::timeout clock;
-  M* const m = enter_with(held_mutex);
+  M* const m = condition_enter(held_mutex);
   lock(s);
   waiter* const w = rt::self(m, &s, &unlink_waiter);
-  queue_locked(s, w, held_mutex);
+  condition_queue_locked(s, w, held_mutex);
   rt::arm(clock, w, when);
-  return in_time(clock, rt::park(&unlock_both, &s, rt::wait_reason::condition_variable));
+  return in_time(clock, rt::park(&condition_unlock_both, &s, rt::wait_reason::condition_variable));
 }
 
 void condition_stopped(condition_stop& stop) noexcept {

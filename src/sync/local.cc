@@ -11,6 +11,7 @@
 #include <new>
 #include <utility>
 
+#include <vole/detail/left_behind.h>
 #include <vole/detail/local_values.h>
 
 #include "base/atomic.h"
@@ -27,7 +28,7 @@ using namespace base;
 struct local_table : rt::goroutine_locals {
   static constexpr std::size_t kBuckets = 16;
 
-  local_table() noexcept : goroutine_locals{&finish} {}
+  local_table() noexcept : goroutine_locals{&finish, nullptr} {}
 
   local_value*& bucket(std::uint64_t key) noexcept { return buckets[key % kBuckets]; }
 
@@ -82,9 +83,13 @@ struct thread_guard {
   static_cast<void>(&guard);
 }
 
+// A goroutine's table is under whatever the library owns in its frames (sched/belonging.h).
 rt::goroutine_locals** place() noexcept {
   rt::G* const g = rt::this_goroutine();
-  return g != nullptr ? &g->wait.locals : thread_place();
+  if (g == nullptr) return thread_place();
+  rt::goroutine_locals** at = &g->wait.locals;
+  while (*at != nullptr && (*at)->end != &local_table::finish) at = &(*at)->under;
+  return at;
 }
 
 constinit atomic<std::uint64_t> next_key{1};
@@ -98,6 +103,7 @@ std::uint64_t local_key::choose() noexcept {
 }
 
 local_value* find_local_value(std::uint64_t key) noexcept {
+  end_if_left_behind();
   auto* const t = static_cast<local_table*>(*place());
   return t != nullptr ? t->find(key) : nullptr;
 }

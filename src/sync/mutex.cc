@@ -16,6 +16,10 @@
 //        held and starving do not change under one who holds both mutex and lock.
 //        owned, the word is changed in sync/mutex_own.cc only: take and unlock_alone find
 //        it neither free nor theirs, and the lock takes it back.
+//        An unlock() wakes one whom it has claimed (gmp/waiter.h), never one who gives up.
+// Note   one who gives up, by its clock or its context, is off the list or never was on it, and has
+//        not been woken: what an unlock() set for it to compete is always used. A mutex that it
+//        left `starving` is freed by its holder in the slow way, which ends that mode.
 // Note   no spinning, by decision: on two cores a short spin (4 x 30 pauses) saves up to a
 //        fifth of the time while both are ours, and costs a core when they are not.
 // Note   with somebody waiting, unlock() is a checkpoint: a goroutine that locks and unlocks
@@ -34,8 +38,7 @@ namespace {
 
 constexpr std::uint64_t kHeld = mutex_flag::held, kWoken = mutex_flag::woken,
                         kStarving = mutex_flag::starving, kOwned = mutex_flag::owned;
-constexpr std::int64_t kPatience = 1000 * 1000;     // ns
-constexpr std::uintptr_t kCompete = 0, kOwner = 1;  // what a woken waiter is told
+constexpr std::int64_t kPatience = 1000 * 1000;  // ns
 
 void push_front(wait_list& l, waiter* w) noexcept {
   w->prev = nullptr;
@@ -130,7 +133,7 @@ void pass_on(void* object, waiter* abandoned) noexcept {
   auto& s = *static_cast<waitable*>(object);
   lock(s);
   abandoned->object = nullptr;
-  waiter* const next = rt::wait_queue::pop_front(s.waiters);
+  waiter* const next = rt::wait_queue::pop_claimed(s.waiters);
   unlock(s, [=, more = s.waiters.first != nullptr](std::uint64_t word) {
     return with_waiting(word & ~kWoken, more) | (next != nullptr ? kWoken : 0);
   });
@@ -149,7 +152,7 @@ release_result release_locked(waitable& s) noexcept {
   require_held(seen);
   const bool starving = (seen & kStarving) != 0;
   waiter* const w =
-      starving || (seen & kWoken) == 0 ? rt::wait_queue::pop_front(s.waiters) : nullptr;
+      starving || (seen & kWoken) == 0 ? rt::wait_queue::pop_claimed(s.waiters) : nullptr;
   const bool more = s.waiters.first != nullptr;
   if (w == nullptr || !starving) {
     if (w != nullptr && w->g != nullptr) {
@@ -205,6 +208,11 @@ void mutex_unlock_slow(waitable& s) noexcept {
 }
 
 void mutex_others_wait() noexcept { rt::checkpoint(); }
+
+bool mutex_take_locked(waitable& s, mutex_attempt& mine) noexcept { return take_locked(s, mine); }
+void mutex_queue_locked(waitable& s, mutex_attempt& mine, waiter* w) noexcept {
+  queue_locked(s, mine, w);
+}
 
 void mutex_unlock_inside(waitable& s, M* m) noexcept {
   if (!unlock_alone(s)) release_inside(s, 0, m);

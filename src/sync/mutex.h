@@ -1,4 +1,4 @@
-// What condition_variable needs of a mutex.
+// What condition_variable, and waits that may end otherwise, need of a mutex.
 #pragma once
 
 #include "sync/waitable.h"
@@ -6,6 +6,12 @@
 namespace vole {
 inline namespace v0 {
 namespace detail {
+
+inline constexpr std::uintptr_t kCompete = 0, kOwner = 1;  // what a woken waiter is told
+
+// Locked. True: it is ours. False: queue; `waiting` is set.
+bool mutex_take_locked(waitable& s, mutex_attempt& mine) noexcept;
+void mutex_queue_locked(waitable& s, mutex_attempt& mine, waiter* w) noexcept;
 
 // unlock(), inside the runtime and in commits. Does not yield.
 void mutex_unlock_inside(waitable& s, M* m) noexcept;

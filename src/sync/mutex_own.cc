@@ -1,7 +1,7 @@
 // A mutex that one P locks again and again is that P's own (base/seat.h).
 //
-// While the word says `owned`, only the owner changes it, sitting, by plain loads and stores: held
-// or not, all else stays as it is. Everybody else, and the owner where it takes more than that,
+// While the word says `owned`, its flags say nothing else but held or not, and only the owner changes
+// it, sitting, by plain loads and stores. Everybody else, and the owner where it takes more than that,
 // takes it back first, and then there is the usual way. So the slow paths (sync/mutex.cc) meet no
 // word that may change without a read-modify-write of its own:
 //
@@ -13,12 +13,13 @@
 // Who    mutex.h's inline half; lock() of sync/waitable.h.
 // Where  who sits is inside the runtime, for a moment (enter_briefly). Taking it back needs no runtime:
 //        what was called while one ends, an unlock() above all, happens.
-// Law    `owned` is set by who holds the mutex, while nobody is at the list, and by compare-
+// Law    `owned` is set by who holds the mutex, while nobody waits or is at the list, and by compare-
 //        exchange: whoever looked before and comes after finds the word changed.
 //        `whose` changes under `desk`, but for counting (own::count), which is for who
 //        holds the mutex while it is nobody's own.
+// Law    who sits here waits for nobody: who takes it back may sit in a channel's lock (base/seat.h).
 // Note   user code that runs inside (the move of a value under a channel's lock) may lock and unlock
-//        what nobody else wants.
+//        what nobody else wants, whoever's own it is.
 // Note   after the last store to its word the owner touches its seat only. Nobody gets in before it
 //        stands up: who is let in may destroy the mutex.
 // Note   lock() is a checkpoint here, before it locks: not after, where who yields would keep all
@@ -67,19 +68,14 @@ void disown_if_without_p(mutex_waitable& s) noexcept {
   return true;
 }
 
-// The two things that an owner does, sitting. otherwise(): if that cannot be; outside.
+// The two things that an owner does, sitting: if the word's flags are `from`, held or not becomes the
+// other. otherwise(): if that cannot be; outside.
 struct locking {
-  static bool applies(std::uint64_t word) noexcept {
-    return (word & (flag::owned | flag::held | flag::starving)) == flag::owned;
-  }
-  static std::uint64_t change(std::uint64_t word) noexcept { return word | flag::held; }
+  static constexpr std::uint32_t from = flag::owned;
   static bool otherwise(mutex_waitable& s) noexcept { return lock_otherwise(s); }
 };
 struct unlocking {
-  static bool applies(std::uint64_t word) noexcept {
-    return (word & flag::owned) != 0 && flag::wakes_nobody(word & ~flag::owned);
-  }
-  static std::uint64_t change(std::uint64_t word) noexcept { return word & ~flag::held; }
+  static constexpr std::uint32_t from = flag::owned | flag::held;
   static bool otherwise(mutex_waitable& s) noexcept { return unlock_otherwise(s); }
 };
 
@@ -91,10 +87,13 @@ template <class Operation>
   rt::leave(m);
   return Operation::otherwise(s);
 }
+// An unlock() happens before we attend: at the end of the runtime that is for ever.
 template <class Operation>
 [[gnu::noinline]] bool leave_without_p(M* m, mutex_waitable& s) noexcept {
-  rt::leave(m);
-  return Operation::otherwise(s);
+  const bool asked = !rt::try_leave(m);
+  const bool result = Operation::otherwise(s);
+  if (asked) rt::attend();
+  return result;
 }
 // It is done, and somebody may wait for the seat that we have left.
 [[gnu::noinline]] bool wake_and_leave(M* m) noexcept {
@@ -107,53 +106,77 @@ template <class Operation>
   return true;
 }
 
-// word = change(word), if it is our own, and applies.
+// If it is our own, and is as it should be. On an M that is not inside.
 template <class Operation>
 [[gnu::always_inline]] inline bool change_own(M* m, mutex_waitable& s) noexcept {
-  if (!rt::may_enter_briefly(m)) return Operation::otherwise(s);
-  if (!rt::enter_briefly(m)) return leave_without_p<Operation>(m, s);
-  seat& mine = rt::seat_of(m);
-  if (!likely(own::is_owned_by(s.whose, mine)) || !likely(own::try_sit(s.whose, mine, &s)))
+  auto* const p = rt::enter_briefly(m);
+  if (!likely(p != nullptr)) return leave_without_p<Operation>(m, s);
+  seat& mine = rt::seat_of(p);
+  if (!likely(own::try_sit(s.whose, mine, own::name_of_mutex(&s))))
     return leave_otherwise<Operation>(m, s);
   // What the P did before it knows; the orders are for who reads the word alone: TSan.
   const std::uint64_t seen = s.word.load(acquire);
-  if (!likely(Operation::applies(seen))) return leave_otherwise<Operation>(m, s);
-  s.word.store(Operation::change(seen), release);
+  if (!likely(static_cast<std::uint32_t>(seen) == Operation::from))
+    return leave_otherwise<Operation>(m, s);
+  s.word.store(seen ^ flag::held, release);
   if (!likely(own::stand_up_quietly(&mine.at))) return wake_and_leave(m);
   if (!likely(rt::try_leave(m))) return attend_and_return();
   return true;
 }
 
-// Held by us, and nobody is at the list or waits for it to be handed over.
+// Held by us, and nobody waits or is at the list.
 void give(mutex_waitable& s, const seat& mine) noexcept {
-  constexpr std::uint64_t kBusy = kLocked | kSleepers | flag::starving | flag::owned;
   const at_desk hold(s);
   own::give(s.whose, mine);
   std::uint64_t seen = s.word.load(relaxed);
-  while ((seen & kBusy) == 0)
+  while ((seen & wait_flag::all) == flag::held)
     if (s.word.compare_exchange_strong(seen, seen | flag::owned, acq_rel, relaxed)) return;
   s.whose.owner.store(0, relaxed);
 }
 
+// On a plain thread, inside, or asked to attend.
 [[gnu::noinline]] bool lock_after_attending(mutex_waitable& s) noexcept {
+  M* const m = arch::this_m();
+  if (!rt::may_enter_briefly(m)) return lock_otherwise(s);
   rt::attend();
   return change_own<locking>(arch::this_m(), s);
+}
+
+// Held by us, and the runtime is ending, or has ended: others may have it then.
+[[gnu::noinline]] void attend_without(mutex_waitable& s) noexcept {
+  mutex_unlock_slow(s);
+  rt::attend();  // for ever, unless somebody was only looking at our P
+  mutex_attempt mine;
+  while (mutex_lock_slow(s, mine) == 0) {
+  }
 }
 
 }  // namespace
 
 bool mutex_lock_owned(mutex_waitable& s) noexcept {
   M* const m = arch::this_m();
-  if (rt::is_asked(m) && rt::may_enter_briefly(m)) [[unlikely]] return lock_after_attending(s);
+  if (!rt::may_enter_unasked(m)) [[unlikely]]
+    return lock_after_attending(s);
   return change_own<locking>(m, s);
 }
 
-void mutex_unlock_owned(mutex_waitable& s) noexcept { change_own<unlocking>(arch::this_m(), s); }
+void mutex_unlock_owned(mutex_waitable& s) noexcept {
+  M* const m = arch::this_m();
+  if (!rt::may_enter_briefly(m)) [[unlikely]] {
+    unlock_otherwise(s);
+    return;
+  }
+  change_own<unlocking>(m, s);
+}
 
 void mutex_sample(mutex_waitable& s) noexcept {
   M* const m = arch::this_m();
-  if (!rt::may_enter_briefly(m) || rt::is_asked(m)) return;  // not the time to yield
-  if (rt::enter_briefly(m)) {
+  if (!rt::may_enter_briefly(m)) return;
+  if (rt::is_asked(m)) {  // not the time to yield
+    if (rt::seems_without_p()) attend_without(s);
+    return;
+  }
+  if (rt::enter_briefly(m) != nullptr) {
     const seat& mine = rt::seat_of(m);
     if (!own::count(s.whose, mine, mutex_sampling)) give(s, mine);
   }
@@ -163,7 +186,8 @@ void mutex_sample(mutex_waitable& s) noexcept {
 void disown_inside(waitable& object) noexcept {
   auto& s = static_cast<mutex_waitable&>(object);
   const at_desk hold(s);
-  if (own::is_owned(s.whose.owner.load(relaxed))) own::take_back(s.whose, &s, rt::seat_inside());
+  if (own::is_owned(s.whose.owner.load(relaxed)))
+    own::take_back(s.whose, own::name_of_mutex(&s), rt::seat_inside());
   s.word.fetch_and(~flag::owned, acq_rel);
 }
 

@@ -6,12 +6,12 @@
 //        The waiter's slot: how many it wants.
 // Note   while somebody waits the count changes under the lock only.
 // Note   permits go to one who has been claimed for them (gmp/waiter.h), or stay: a request
-//        that its clock has ended first is passed over, and when it leaves the queue those
+//        that its clock or its context has ended first is passed over, and when it leaves the queue those
 //        behind it may want less than it did.
 // Proof  tests/stress/sync_stress_test.cc, tests/stress/sync_timed_stress_test.cc
 
 #include "os/os.h"
-#include "sync/waitable.h"
+#include "sync/bounded.h"
 
 namespace vole {
 inline namespace v0 {
@@ -107,6 +107,20 @@ void unlink(void* object, waiter* w) noexcept {
   return true;
 }
 
+// For sync/bounded.h.
+struct permits {
+  bool take_locked(waitable& s) const noexcept { return detail::take_locked(s, n); }
+  void queue_locked(waitable& s, waiter* w) const noexcept {
+    w->slot = as_slot(n);
+    rt::wait_queue::push_back(s.waiters, w);
+  }
+  bool anybody_waits(const waitable& s) const noexcept { return s.waiters.first != nullptr; }
+  static constexpr auto unlink = &detail::unlink;
+  static constexpr auto given_up = &with_waiting;
+  static constexpr auto why = rt::wait_reason::semaphore;
+  std::int32_t n;
+};
+
 // On a goroutine. Null: taken, and we are outside again. Else we are inside, queued, and the lock
 // is held.
 inline waiter* take_or_queue(waitable& s, std::int32_t n) noexcept {
@@ -132,6 +146,13 @@ void semaphore_acquire_slow(waitable& s, std::int32_t n) noexcept {
   } else if (take_or_queue(s, n) != nullptr) {
     rt::park(&unlock_after_switch, &s, rt::wait_reason::semaphore);
   }
+}
+
+bool semaphore_acquire_unless(waitable& s, std::int32_t n, const context& ctx,
+                              std::error_code& error) noexcept {
+  return with_context(
+      ctx, error, [&] { semaphore_acquire_slow(s, n); },
+      [&](rt::interrupter& by) { return n == 0 || wait_interruptibly(permits{n}, s, by); });
 }
 
 bool semaphore_acquire_until(waitable& s, std::int32_t n, std::int64_t when) noexcept {

@@ -7,11 +7,13 @@
 //        So whoever waits is let in by one who leaves, always by hand-over: the word
 //        never says "free" while somebody waits.
 //        `waiting`: a reader or a writer does.
+//        Who leaves claims whom it lets in: one whose time is over, or whose context was
+//        cancelled, is passed over.
 // Note   unlock() lets all readers in that wait, then the last of them the next
 //        writer: neither side starves.
 // Proof  tests/stress/sync_stress_test.cc
 
-#include "sync/waitable.h"
+#include "sync/bounded.h"
 
 namespace vole {
 inline namespace v0 {
@@ -24,16 +26,26 @@ bool anybody_waits(const shared_waitable& s) noexcept {
   return s.waiters.first != nullptr || s.readers.first != nullptr;
 }
 
+// Locked. All who wait and can be served. What they add to the word.
+std::uint64_t let_readers_in_locked(shared_waitable& s, wake_list& go) noexcept {
+  std::uint64_t inside = 0;
+  for (; waiter* const w = rt::wait_queue::pop_claimed(s.readers); inside += kReader) go.add(w);
+  return inside;
+}
+
 // Locked; the one who leaves is the last inside, and nobody can come in without the lock. Lets in
 // whose turn it is and frees the lock.
 wake_list let_in_locked(shared_waitable& s, bool readers_first) noexcept {
   wake_list go;
   std::uint64_t inside = 0;
-  if (s.waiters.first != nullptr && (!readers_first || s.readers.first == nullptr)) {
-    go.add(rt::wait_queue::pop_front(s.waiters));
-    inside = kWriter;
-  } else {
-    for (; waiter* const w = rt::wait_queue::pop_front(s.readers); inside += kReader) go.add(w);
+  if (readers_first) inside = let_readers_in_locked(s, go);
+  if (inside == 0) {
+    if (waiter* const w = rt::wait_queue::pop_claimed(s.waiters)) {
+      go.add(w);
+      inside = kWriter;
+    } else {
+      inside = let_readers_in_locked(s, go);
+    }
   }
   unlock(s, [inside, more = anybody_waits(s)](std::uint64_t word) {
     return with_waiting(word & wait_flag::all & ~kWriter, more) | inside;
@@ -41,21 +53,25 @@ wake_list let_in_locked(shared_waitable& s, bool readers_first) noexcept {
   return go;
 }
 
-// The runtime has ended under w. If it was the writer that kept readers out, they may go in. All
-// goroutines among them are being taken off as well; so only plain threads are let in, one by one.
+// w has given up, or the runtime has ended under it. If it was the writer that kept readers out, they
+// may go in. At the end all goroutines among them are being taken off as well; so then only plain
+// threads are let in, one by one.
 void unlink_writer(void* object, waiter* w) noexcept {
   auto& s = *static_cast<shared_waitable*>(object);
   wake_list go;
   lock(s);
+  const bool guests_only = !has_expired(w);
   if (w->object != nullptr) rt::wait_queue::remove(s.waiters, w);
   std::uint64_t more_readers = 0;
   if (s.waiters.first == nullptr && (s.word.load(relaxed) & kWriter) == 0) {
     for (waiter* r = s.readers.first; r != nullptr;) {
       waiter* const next = r->next;
-      if (r->g == nullptr) {
+      if (!guests_only || r->g == nullptr) {
         rt::wait_queue::remove(s.readers, r);
-        go.add(r);
-        more_readers += kReader;
+        if (rt::claim(r)) {
+          go.add(r);
+          more_readers += kReader;
+        }
       }
       r = next;
     }
@@ -102,6 +118,19 @@ bool enter_locked(shared_waitable& s) noexcept {
       return in != 0;
   }
 }
+
+// Either, for sync/bounded.h.
+template <class Kind>
+struct entry {
+  bool take_locked(shared_waitable& s) const noexcept { return enter_locked<Kind>(s); }
+  void queue_locked(shared_waitable& s, waiter* w) const noexcept {
+    rt::wait_queue::push_back(Kind::queue(s), w);
+  }
+  bool anybody_waits(const shared_waitable& s) const noexcept { return detail::anybody_waits(s); }
+  static constexpr auto unlink = Kind::unlink;
+  static constexpr auto given_up = &with_waiting;
+  static constexpr auto why = Kind::why;
+};
 
 template <class Kind>
 [[gnu::noinline]] void lock_as_guest(shared_waitable& s) noexcept {
@@ -160,6 +189,26 @@ bool leave_inside(waitable& s, std::uintptr_t, M* m) noexcept {
 
 void shared_lock_slow(shared_waitable& s) noexcept { lock_slow<writing>(s); }
 void shared_lock_shared_slow(shared_waitable& s) noexcept { lock_slow<reading>(s); }
+
+bool shared_lock_until(shared_waitable& s, std::int64_t when) noexcept {
+  return when == rt::kNoTimer ? (lock_slow<writing>(s), true)
+                              : wait_until(entry<writing>{}, s, when);
+}
+bool shared_lock_shared_until(shared_waitable& s, std::int64_t when) noexcept {
+  return when == rt::kNoTimer ? (lock_slow<reading>(s), true)
+                              : wait_until(entry<reading>{}, s, when);
+}
+bool shared_lock_unless(shared_waitable& s, const context& ctx, std::error_code& error) noexcept {
+  return with_context(
+      ctx, error, [&] { lock_slow<writing>(s); },
+      [&](rt::interrupter& by) { return wait_interruptibly(entry<writing>{}, s, by); });
+}
+bool shared_lock_shared_unless(shared_waitable& s, const context& ctx,
+                               std::error_code& error) noexcept {
+  return with_context(
+      ctx, error, [&] { lock_slow<reading>(s); },
+      [&](rt::interrupter& by) { return wait_interruptibly(entry<reading>{}, s, by); });
+}
 
 void shared_unlock_slow(shared_waitable& s) noexcept {
   if ((s.word.load(relaxed) & kWriter) == 0)

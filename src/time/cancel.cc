@@ -15,9 +15,13 @@ using namespace base;
 
 // What the inside of a cancellation leaves to be done in user context. Each holds a reference.
 struct aftermath {
+  cancel_node* root = nullptr;     // the cancellation's own reference
   cancel_node* nodes = nullptr;    // cancelled by us; through `after`
   cancel_link* watches = nullptr;  // through `next`
   cancel_link* late = nullptr;     // children that others had cancelled already; through `next`
+  bool empty() const noexcept {
+    return root == nullptr && nodes == nullptr && watches == nullptr && late == nullptr;
+  }
 };
 
 cancel_node* node_of(cancel_link* l) noexcept { return static_cast<cancel_node*>(l); }
@@ -37,18 +41,24 @@ bool mark(cancel_node& n, errc why, const std::exception_ptr& cause, M* m,
   n.cause = cause;
   n.now.store(cancel_node::decided, release);  // pairs: error
   children = std::exchange(n.children, nullptr);
+  rt::interrupt* claimed = n.claim_all_locked(m);
   const bool armed = n.armed;
   n.must_stop = n.source.stop_possible();
   n.lock.release();
   chan_close_inside(*n.done.core(), m);
   n.now.store(cancel_node::closed, release);  // pairs: error
+  while (claimed != nullptr) {
+    rt::interrupt* const i = std::exchange(claimed, claimed->next);
+    i->fire(*i, m);
+  }
   if (armed) rt::stop_timer(&n.clock);
   return true;
 }
 
-// The root and all below it. The caller holds a reference to the root.
+// The root and all below it. Takes over a reference to the root: whoever is woken may let go of his.
 aftermath cancel_tree(cancel_node& root, errc why, const std::exception_ptr& cause, M* m) noexcept {
   aftermath left;
+  left.root = &root;
   cancel_link* pending = nullptr;
   if (!mark(root, why, cause, m, pending)) return left;
   if (root.above == nullptr || !disown_inside(*root.above, root)) share_context(&root);
@@ -70,21 +80,20 @@ aftermath cancel_tree(cancel_node& root, errc why, const std::exception_ptr& cau
 
 // In place: an abandoned goroutine leaves what it has not done.
 void finish(aftermath& left) {
-  while (left.watches != nullptr)
-    start_watch(*std::exchange(left.watches, left.watches->next), false);
+  while (left.watches != nullptr) start_watch(*std::exchange(left.watches, left.watches->next));
   while (left.nodes != nullptr) {
-    cancel_node* const n = std::exchange(left.nodes, left.nodes->after);
-    if (n->must_stop) n->source.request_stop();
-    drop_context(n);
+    if (left.nodes->must_stop) left.nodes->source.request_stop();
+    drop_context(std::exchange(left.nodes, left.nodes->after));
   }
   while (left.late != nullptr) drop_context(node_of(std::exchange(left.late, left.late->next)));
+  drop_context(std::exchange(left.root, nullptr));
 }
 
 // Lets go after the runtime has ended, when no user code may run: not the destructors of values
 // and causes either. The memory of those is lost.
 void forget_context(context_node* n) noexcept {
   while (n != nullptr && n->references.fetch_sub(1, acq_rel) == 1) {
-    const bool is_ours = n->canceler == n && n->canceler->cause == nullptr;
+    const bool is_ours = n->canceler == n && n->canceler->cause == nullptr && n->canceler->late == nullptr;
     if (!is_ours) return;
     context_node* const above = n->parent;
     delete n;
@@ -92,39 +101,71 @@ void forget_context(context_node* n) noexcept {
   }
 }
 
-// Likewise, of what a cancellation had still to do.
+// The same for what a cancellation had still to do.
 void forget(aftermath& left) noexcept {
   while (left.watches != nullptr) forget_watch(*std::exchange(left.watches, left.watches->next));
   while (left.nodes != nullptr) forget_context(std::exchange(left.nodes, left.nodes->after));
   while (left.late != nullptr) forget_context(node_of(std::exchange(left.late, left.late->next)));
+  forget_context(std::exchange(left.root, nullptr));
 }
 
-// A guest on a goroutine, inside: starts the functions, and has stop requested by a goroutine of
-// its own. Returns what is left to be let go of.
-aftermath begin_to_finish(aftermath left, void* created_at) noexcept {
-  while (left.watches != nullptr)
-    start_watch(*std::exchange(left.watches, left.watches->next), true);
-  aftermath stops, rest{nullptr, nullptr, left.late};
+// False: it is the last reference. To drop that one is for user context.
+bool drop_unless_last(context_node& n) noexcept {
+  std::uint32_t seen = n.references.load(relaxed);
+  while (seen > 1)
+    if (n.references.compare_exchange_weak(seen, seen - 1, acq_rel, relaxed)) return true;
+  return false;
+}
+
+bool share_unless_gone(context_node& n) noexcept {
+  std::uint32_t seen = n.references.load(relaxed);
+  while (seen != 0)
+    if (n.references.compare_exchange_weak(seen, seen + 1, relaxed, relaxed)) return true;
+  return false;
+}
+
+void finish_elsewhere(aftermath left, void* created_at, M* m) noexcept {
+  static_assert(sizeof(left) <= rt::kInlineCallable);
+  const rt::birth b{[](void* callable) { finish(*static_cast<aftermath*>(callable)); },
+                    [](void* callable, bool running) noexcept {
+                      if (!running) forget(*static_cast<aftermath*>(callable));
+                    }};
+  rt::spawn_from_timer(m, b, created_at, &left, sizeof(left));
+}
+
+// Inside, on a goroutine, which may be abandoned as soon as it has left; then nobody finds what it
+// holds. So all is done here that is neither user code nor the end of a record. The rest gets a
+// goroutine of its own, except the stop requests, if the caller makes them: they are returned.
+aftermath finish_inside(aftermath left, bool caller_stops, void* created_at, M* m) noexcept {
+  aftermath rest, stops;
+  while (left.watches != nullptr) {
+    cancel_link* const l = std::exchange(left.watches, left.watches->next);
+    if (!start_watch_inside(*l, m) && !drop_watch_unless_last(*l)) push(rest.watches, l);
+  }
   while (left.nodes != nullptr) {
     cancel_node* const n = std::exchange(left.nodes, left.nodes->after);
-    cancel_node*& list = n->must_stop ? stops.nodes : rest.nodes;
+    if (!n->must_stop && drop_unless_last(*n)) continue;
+    cancel_node*& list = n->must_stop && caller_stops ? stops.nodes : rest.nodes;
     n->after = std::exchange(list, n);
   }
-  if (stops.nodes == nullptr) return rest;
-  static_assert(sizeof(stops) <= rt::kInlineCallable);
-  const rt::birth b{
-      [](void* callable) { finish(*static_cast<aftermath*>(callable)); },
-      [](void* callable, bool running) noexcept {
-        if (!running) forget(*static_cast<aftermath*>(callable));
-      }};
-  rt::spawn_from_timer(nullptr, b, created_at, &stops, sizeof(stops));
-  return rest;
+  while (left.late != nullptr) {
+    cancel_link* const l = std::exchange(left.late, left.late->next);
+    if (!drop_unless_last(*node_of(l))) push(rest.late, l);
+  }
+  if (!drop_unless_last(*left.root)) rest.root = left.root;
+  if (!rest.empty()) finish_elsewhere(rest, created_at, m);
+  return stops;
 }
 
-// `left` lies where somebody will find it if we are abandoned, or nowhere: then it is lost.
+// `left` lies where somebody will find it if we are abandoned, or nowhere: then a goroutine that is
+// abandoned in the middle of its stop requests loses what it has not let go of.
 void cancel_into(aftermath& left, cancel_node& n, errc why, const std::exception_ptr& cause) {
   if (n.now.load(acquire) == cancel_node::closed) return;
-  inside([&](M* m) noexcept { left = cancel_tree(n, why, cause, m); });
+  inside([&](M* m) noexcept {
+    share_context(&n);
+    left = cancel_tree(n, why, cause, m);
+    if (m != nullptr) left = finish_inside(left, true, left.root->created_at, m);
+  });
   finish(left);
 }
 
@@ -140,7 +181,7 @@ struct expiry {
       ~let_go() { drop_context(std::exchange(mine.node, nullptr)); }
     } const at_the_end{*static_cast<expiry*>(callable)};
     expiry& mine = at_the_end.mine;
-    cancel_into(mine.left, *mine.node, errc::deadline_exceeded, nullptr);
+    cancel_into(mine.left, *mine.node, errc::deadline_exceeded, mine.node->late);
   }
   static void abandon(void* callable, bool running) noexcept {
     if (running) return;
@@ -183,10 +224,13 @@ std::error_code cancel_node::error() const noexcept {
   return make_error_code(why);
 }
 
+// No reference of ours keeps the node: the callback does, whose end its destructor waits for. So it
+// is there, but perhaps on its way out, and then it is cancelled.
 void cancel_node::on_stop::operator()() const noexcept {
+  if (!share_unless_gone(*node)) return;
   rt::guest_enter_anywhere();
   aftermath left = cancel_tree(*node, errc::canceled, nullptr, nullptr);
-  if (rt::on_goroutine()) left = begin_to_finish(left, node->created_at);
+  if (rt::on_goroutine()) left = finish_inside(left, false, node->created_at, nullptr);
   rt::guest_leave();
   finish(left);
 }
@@ -216,6 +260,15 @@ bool disown_inside(cancel_node& n, cancel_link& l) noexcept {
 void cancel(cancel_node& n, errc why, const std::exception_ptr& cause) {
   aftermath left;
   cancel_into(left, n, why, cause);
+}
+
+void cancel_as_guest(cancel_node& n, const std::exception_ptr& cause) {
+  const bool has_runtime = rt::guest_enter();
+  share_context(&n);
+  aftermath left = cancel_tree(n, errc::canceled, cause, nullptr);
+  if (has_runtime) left = finish_inside(left, false, n.created_at, nullptr);
+  rt::guest_leave();
+  finish(left);
 }
 
 void start_clock(cancel_node& n) noexcept {

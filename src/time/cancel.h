@@ -10,6 +10,8 @@
 //        circle is broken by the cancellation, which is certain: the cancel_function
 //        cancels at the latest when it is destroyed, and holds a reference until then.
 //        So a record is never freed live, or with its timer running.
+// Law    `interrupts` are claimed where the state leaves live, under the same lock; those who
+//        could be are fired after it is closed. A record that is not live has none.
 // Note   while the parent is live, its list is its own; afterwards the list belongs to
 //        whoever cancelled the parent. Hence "linked" needs no flag.
 //
@@ -24,9 +26,14 @@
 // at once but a timer's inside a context's. The loop needs no memory: the links of children
 // that were taken are ours.
 //
+// A goroutine may be abandoned as soon as it has left the runtime, and what its frame holds
+// is lost. So on a goroutine the functions are started inside as well, and references are
+// let go of there unless they are the last; those get a goroutine of their own.
+//
 // A stop callback (with_stop_token) runs in the middle of request_stop(), where a
 // goroutine must not change threads (see sync/condition_variable.cc). It does the left side
-// as a guest; on a goroutine, request_stop gets a goroutine of its own.
+// as a guest; on a goroutine, request_stop gets a goroutine of its own. The callback has no
+// reference, and takes one only if there still is one (share_unless_gone).
 // Proof  tests/stress/context_stress_test.cc
 #pragma once
 
@@ -41,6 +48,7 @@
 
 #include "base/atomic.h"
 #include "base/lock.h"
+#include "sched/interrupt.h"
 #include "sched/park.h"
 #include "sched/timers.h"
 
@@ -58,7 +66,7 @@ struct cancel_link {
   const bool is_watch;  // a watch_node, not a cancel_node
 };
 
-class cancel_node final : public context_node, public cancel_link {
+class cancel_node final : public context_node, public cancel_link, public rt::interrupter {
  public:
   enum state : std::uint8_t { live, decided, closed };
   struct on_stop {
@@ -72,6 +80,11 @@ class cancel_node final : public context_node, public cancel_link {
 
   std::error_code error() const noexcept;
 
+  bool arm(rt::interrupt& i) noexcept override;
+  bool disarm(rt::interrupt& i) noexcept override;
+  // Empties the list. What is to be fired, through `next`.
+  rt::interrupt* claim_all_locked(M* m) noexcept;
+
   cancel_node* const above;             // whose list it is in while that one is live; may be null
   const std::int64_t deadline;          // kNeverNs: none
   const bool own_deadline;              // earlier than any above
@@ -82,10 +95,15 @@ class cancel_node final : public context_node, public cancel_link {
   base::atomic<state> now{live};        // written under lock until it is not live
   errc why{};                           // written once, before `now` is
   std::exception_ptr cause;             // likewise
+  std::exception_ptr late;              // the deadline's cause; set before the clock is started
   cancel_link* children = nullptr;      // under lock
+  rt::interrupt* interrupts = nullptr;  // under lock: the waits it will end
   bool armed = false;                   // under lock: the clock was started
   std::stop_source source{std::nostopstate};  // under lock; set once
   bool must_stop = false;               // there was a source when it was cancelled; the canceller's
+
+  // What tells it of signals; whoever calls the cancel_function ends it.
+  base::atomic<class signal_listener*> listener{nullptr};
 
   rt::timer clock;
   cancel_node* after = nullptr;         // the canceller's list
@@ -98,16 +116,23 @@ bool adopt(cancel_node& n, cancel_link& l) noexcept;
 // Inside the runtime.
 bool disown_inside(cancel_node& n, cancel_link& l) noexcept;
 
-// Idempotent. User context; runs user code.
+// Idempotent. User context; runs user code. Has a reference of its own before anybody is woken, who
+// may let go of the caller's.
 void cancel(cancel_node& n, errc why, const std::exception_ptr& cause);
+
+// The same on a plain thread, which leaves user code to a goroutine. It runs that itself if there is
+// no runtime.
+void cancel_as_guest(cancel_node& n, const std::exception_ptr& cause);
 
 // Starts the clock, and the runtime if none runs.
 void start_clock(cancel_node& n) noexcept;
 
-// The watch's half of a cancellation; takes over the link's reference. User context, or a guest
-// inside.
-void start_watch(cancel_link& l, bool guest_inside) noexcept;
-// The runtime has ended first: likewise, without running anything.
+// The watch's half of a cancellation; takes over the link's reference. User context.
+void start_watch(cancel_link& l) noexcept;
+// The same inside, while a runtime runs. False: it was stopped; the reference is still the caller's.
+bool start_watch_inside(cancel_link& l, M* m) noexcept;
+bool drop_watch_unless_last(cancel_link& l) noexcept;
+// The runtime has ended first: takes over the reference, and runs nothing.
 void forget_watch(cancel_link& l) noexcept;
 
 }  // namespace detail

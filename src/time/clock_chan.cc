@@ -2,7 +2,8 @@
 //
 // Channel and timer are one record, counted by the channel's references: timer and ticker are a
 // reference that stops when it goes; of after() nothing is left but the channel. Whoever lets go
-// last stops the clock (end), so a timer that nobody can hear does not run.
+// last stops the clock (end), so a timer that nobody can hear does not run. Who waits can hear it:
+// the clock of a channel without handles runs on until nobody waits (chan/core.h).
 //
 // Who    stop, reset, end: any thread, in user context. fire: g0.
 // Law    only two send: the fire function, while the timer is pending, and start, under `one`,
@@ -61,7 +62,7 @@ void clock_chan::tick(rt::timer* t, M* m) noexcept {
   auto& c = *static_cast<clock_chan*>(t);
   const std::int64_t now = os::now_ns();
   time_point value = from_ns(now);
-  chan_try_send_inside(c, m, &value);
+  if (chan_tick_inside(c, m, &value)) return chan_retire(&c);
   if (c.period != 0) rt::add_timer_again(m, t, next_tick(c.when, c.period, now));
 }
 

@@ -1,8 +1,11 @@
 // include/vole/context.h: contexts that are derived from others, and what they say.
 
 #include <vole/context.h>
+#include <vole/signal.h>
 
 #include <memory>
+
+#include <vole/detail/left_behind.h>
 
 #include "base/lock.h"
 #include "os/os.h"
@@ -24,7 +27,7 @@ cancel_node* canceler_of(const context& c) noexcept {
 cancelable make(const context& parent, std::int64_t when, void* site, cancel_node*& n) {
   n = new cancel_node(parent.node(), when, site, chan<>());
   context ctx(n);
-  cancelable made{ctx, cancel_function(ctx)};
+  cancelable made(ctx, cancel_function(ctx));
   if (n->above == nullptr) return made;
   detail::share_context(n);
   if (!detail::adopt(*n->above, *n)) {
@@ -38,12 +41,13 @@ cancelable make(const context& parent, std::int64_t when, void* site, cancel_nod
 
 namespace detail {
 
-cancelable derive(const context& parent, std::int64_t when) {
+cancelable derive(const context& parent, std::int64_t when, std::exception_ptr cause) {
   cancel_node* n;
   cancelable made = make(parent, when, __builtin_return_address(0), n);
   if (!n->own_deadline) return made;
+  n->late = std::move(cause);
   if (when <= os::now_ns()) {
-    cancel(*n, errc::deadline_exceeded, nullptr);
+    cancel(*n, errc::deadline_exceeded, n->late);
   } else {
     start_clock(*n);
   }
@@ -67,11 +71,13 @@ context without_cancel(const context& parent) {
 }
 
 recv_chan<> context::done() const noexcept {
+  detail::end_if_left_behind();
   const cancel_node* const n = canceler_of(*this);
   return n != nullptr ? recv_chan<>(n->done) : nullptr;
 }
 
 std::error_code context::err() const noexcept {
+  detail::end_if_left_behind();
   const cancel_node* const n = canceler_of(*this);
   return n != nullptr ? n->error() : std::error_code();
 }
@@ -106,8 +112,12 @@ std::stop_token context::stop_token() const {
 }
 
 void cancel_function::operator()(std::exception_ptr cause) const {
-  const context held = ctx_;  // whoever is woken may destroy us
-  if (cancel_node* const n = canceler_of(held)) detail::cancel(*n, errc::canceled, cause);
+  cancel_node* const n = canceler_of(ctx_);
+  if (n == nullptr) return;
+  if (n->listener.load(relaxed) != nullptr)
+    if (detail::signal_listener* const l = n->listener.exchange(nullptr, acq_rel))
+      detail::end_listening(l);
+  detail::cancel(*n, errc::canceled, cause);
 }
 
 }  // namespace v0

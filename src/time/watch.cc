@@ -1,9 +1,11 @@
-// include/vole/context.h: after_func(ctx, fn).
+// include/vole/context.h: after_func(ctx, fn), context_callback.
 //
 // Law    whoever takes `pending` decides: the cancellation, which starts the function, or
 //        stop(), which destroys it.
 // Note   two references: the list's, which the goroutine takes over, and the handle's. The
 //        handle keeps the context alive, the watch does not.
+// Note   a context_callback waits for `over`, which is closed when the function is gone: by the
+//        goroutine, or by the end of the runtime, which has abandoned that one.
 
 #include <utility>
 
@@ -21,17 +23,26 @@ using namespace base;
 
 class watch_node final : public cancel_link {
  public:
-  watch_node(deferred_ptr f, void* site) noexcept
-      : cancel_link(true), fn(f.release()), created_at(site) {}
+  watch_node(deferred_ptr f, chan<> o, void* site) noexcept
+      : cancel_link(true), fn(f.release()), over(std::move(o)), created_at(site) {}
 
   // The goroutine's: the function ends with it, whoever still has a handle.
-  static void work(watch_node& w) { w.fn->call(w.fn); }
-  static void drop(watch_node* w) noexcept {
-    w->end(true);
-    let_go(w);
+  static void work(watch_node& w) {
+    struct end_of_fn {
+      watch_node& mine;
+      ~end_of_fn() {
+        mine.end(true);
+        mine.tell_over();
+      }
+    } const at_the_end{w};
+    w.runner.store(rt::this_goroutine()->id, relaxed);
+    w.fn->call(w.fn);
   }
+  static void drop(watch_node* w) noexcept { let_go(w); }
+  // Perhaps from the middle of work.
   static void forget(watch_node* w) noexcept {
-    w->end(false);
+    if (w->fn != nullptr) w->end(false);
+    w->tell_over();
     let_go(w);
   }
 
@@ -45,17 +56,37 @@ class watch_node final : public cancel_link {
     mine->end(mine, destroy);
   }
 
+  void tell_over() const noexcept {
+    if (over != nullptr) chan_close(over.core());
+  }
+
   atomic<std::uint32_t> references{2};
   atomic<bool> pending{true};
   deferred* fn;  // owned; its end is up to whoever took `pending`, or to the last reference
+  const chan<> over;  // a context_callback's; else nil
+  atomic<std::uint64_t> runner{0};  // the goroutine in `fn`; read by that one, and by others in vain
   void* const created_at;
 };
 
-void start_watch(cancel_link& l, bool guest_inside) noexcept {
+void start_watch(cancel_link& l) noexcept {
   auto* const w = static_cast<watch_node*>(&l);
   if (!w->pending.exchange(false, acq_rel)) return watch_node::let_go(w);  // pairs: stop_watch
-  if (guest_inside) return errand<watch_node>::start_from_timer(nullptr, w, w->created_at);
   errand<watch_node>::start(w, w->created_at);
+}
+
+bool start_watch_inside(cancel_link& l, M* m) noexcept {
+  auto* const w = static_cast<watch_node*>(&l);
+  if (!w->pending.exchange(false, acq_rel)) return false;  // pairs: stop_watch
+  errand<watch_node>::start_from_timer(m, w, w->created_at);
+  return true;
+}
+
+bool drop_watch_unless_last(cancel_link& l) noexcept {
+  atomic<std::uint32_t>& references = static_cast<watch_node*>(&l)->references;
+  std::uint32_t seen = references.load(relaxed);
+  while (seen > 1)
+    if (references.compare_exchange_weak(seen, seen - 1, acq_rel, relaxed)) return true;
+  return false;
 }
 
 void forget_watch(cancel_link& l) noexcept {
@@ -63,13 +94,14 @@ void forget_watch(cancel_link& l) noexcept {
   w->pending.exchange(false, acq_rel) ? watch_node::forget(w) : watch_node::let_go(w);
 }
 
-watch_node* watch(const context& ctx, deferred_ptr fn) {
-  auto* const w = new watch_node(std::move(fn), __builtin_return_address(0));
+watch_node* watch(const context& ctx, deferred_ptr fn, bool is_awaited) {
+  chan<> over = is_awaited ? chan<>() : chan<>(nullptr);
+  auto* const w = new watch_node(std::move(fn), std::move(over), __builtin_return_address(0));
   cancel_node* const n = ctx.node() != nullptr ? ctx.node()->canceler : nullptr;
   if (n == nullptr) {
     watch_node::let_go(w);  // no list: it never runs
   } else if (!adopt(*n, *w)) {
-    start_watch(*w, false);
+    start_watch(*w);
   }
   return w;
 }
@@ -83,6 +115,14 @@ bool stop_watch(const context& ctx, watch_node* w) {
   inside([&](M*) noexcept { ours = disown_inside(*n, *w); });
   if (ours) watch_node::let_go(w);
   return true;
+}
+
+void end_watch(const context& ctx, watch_node* w) {
+  if (!stop_watch(ctx, w)) {
+    const rt::G* const g = rt::this_goroutine();
+    if (g == nullptr || w->runner.load(relaxed) != g->id) w->over.recv();
+  }
+  drop_watch(w);
 }
 
 void drop_watch(watch_node* w) noexcept {

@@ -54,6 +54,12 @@ class alignas(64) shelf {
     return t->home.load(relaxed)->add(t, when);
   }
 
+  // Its function runs now.
+  static bool is_firing(const timer* t) noexcept {
+    const shelf* const home = t->home.load(relaxed);
+    return home != nullptr && home->firing_.load(relaxed) == t;
+  }
+
   // True: it will not fire.
   static bool stop(timer* t, void (*wait_a_little)() noexcept) noexcept {
     bool stopped = false;

@@ -75,7 +75,11 @@ TEST_P(AfterFunc, DestroyingTheHandleDoesNotStopIt) {
     vole::wait_group ran;
     {
       auto [ctx, cancel] = vole::with_cancel(context::background());
-      const context below = vole::with_cancel(ctx).ctx;  // cancelled at once
+      context below;
+      {
+        const vole::cancelable made = vole::with_cancel(ctx);
+        below = made.ctx;
+      }  // cancelled at once
       ran.add(2);
       for (int i = 0; i < 2; ++i)
         (void)vole::after_func(i == 0 ? ctx : below, [&ran, counted] {

@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -47,6 +49,36 @@ TEST_P(Blocking, GivesTheResult) {
     vole::blocking([&] { ran = true; });
     EXPECT_TRUE(ran);
   });
+}
+
+std::string dump() {
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* const out = open_memstream(&text, &size);
+  vole::dump_goroutines(out);
+  std::fclose(out);
+  std::string all(text, size);
+  std::free(text);
+  return all;
+}
+
+// With a P, and when sysmon has taken it: the status is that of the call.
+TEST_P(Blocking, DumpsAndCountsShowIt) {  // [1] [23]
+  std::atomic<int> may_end{0};
+  vole::join_handle<void> call = vole::spawn([&] {
+    vole::blocking([&] { may_end.wait(0); });
+    EXPECT_EQ(dump().find("[syscall"), std::string::npos) << "it is over";
+  });
+  EXPECT_TRUE(vole_test::eventually([] { return dump().find("[syscall") != std::string::npos; }));
+  EXPECT_EQ(vole::stats().blocking_threads, 1);
+  // Nobody needs its P: sysmon takes it after a while.
+  EXPECT_TRUE(vole_test::eventually([] { return vole::stats().idle_procs == vole::stats().procs; }));
+  EXPECT_NE(dump().find("[syscall"), std::string::npos);
+  EXPECT_EQ(vole::stats().blocking_threads, 1);
+  may_end = 1;
+  may_end.notify_one();
+  call.join();
+  EXPECT_EQ(vole::stats().blocking_threads, 0);
 }
 
 TEST_P(Blocking, GivesReferencesAndTakesMembers) {

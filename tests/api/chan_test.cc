@@ -4,6 +4,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <compare>
+#include <concepts>
+#include <map>
 #include <optional>
 #include <thread>
 #include <unordered_set>
@@ -311,6 +314,22 @@ TEST_P(Chan, CopiesAreOneChannel) {
   c = self;
   c = std::move(self);
   EXPECT_TRUE(chan<int>(0) != nullptr) << "0 is a capacity";
+}
+
+// By identity, whatever the kind of handle: as keys of a std::map.
+TEST_P(Chan, HaveAnOrder) {
+  static_assert(std::totally_ordered<chan<int>> && std::totally_ordered<vole::send_chan<int>>);
+  static_assert(std::totally_ordered_with<chan<int>, vole::recv_chan<int>>);
+  const chan<int> a, b;
+  const chan<int> nil = nullptr;
+  EXPECT_EQ(a <=> chan<int>(a), std::strong_ordering::equal);
+  EXPECT_EQ(vole::send_chan<int>(a) <=> vole::recv_chan<int>(a), std::strong_ordering::equal);
+  EXPECT_NE(a <=> b, std::strong_ordering::equal);
+  EXPECT_EQ(a < b, b > a);
+  EXPECT_EQ(vole::send_chan<int>(a) < vole::recv_chan<int>(b), a < b);
+  EXPECT_TRUE(nil < a && nil < b && nil <= chan<int>(nullptr));
+  std::map<chan<int>, int> numbers{{a, 1}, {b, 2}};
+  EXPECT_EQ(numbers[a] + 10 * numbers[b], 21);
 }
 
 TEST_P(Chan, PlainThreadsAmongThemselves) {

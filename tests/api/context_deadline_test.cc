@@ -4,7 +4,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -171,6 +174,46 @@ TEST_P(Deadline, ABusyGoroutineIsToldAtItsNextLook) {
       vole::yield();
     }
     EXPECT_EQ(ctx.err(), errc::deadline_exceeded);
+  });
+}
+
+std::string what(const std::exception_ptr& e) {
+  try {
+    std::rethrow_exception(e);
+  } catch (const std::exception& x) {
+    return x.what();
+  }
+}
+
+TEST_P(Deadline, TheCauseOfADeadlineIsTheOneGiven) {
+  run([] {
+    const auto late = std::make_exception_ptr(std::runtime_error("the backup took too long"));
+    auto [ctx, cancel] = vole::with_timeout(context::background(), 1ms, late);
+    auto [below, cancel_below] = vole::with_cancel(ctx);
+    auto [far, cancel_far] = vole::with_timeout(context::background(), 24h, late);
+    EXPECT_EQ(far.cause(), nullptr);  // not ctx's: 1 ms may be over before we ask
+    below.done().recv();
+    EXPECT_EQ(below.err(), errc::deadline_exceeded);
+    EXPECT_EQ(below.cause(), late);
+    auto [past, cancel_past] = vole::with_deadline(context::background(), vole::now() - 1s, late);
+    EXPECT_EQ(past.cause(), late);
+    EXPECT_EQ(what(vole::with_timeout(context::background(), 0s).ctx.cause()).find("took"),
+              std::string::npos);
+  });
+}
+
+TEST_P(Deadline, TheCauseCountsOnlyIfThatDeadlineEndedIt) {
+  run([] {
+    const auto late = std::make_exception_ptr(std::runtime_error("late"));
+    const auto other = std::make_exception_ptr(std::runtime_error("other"));
+    auto [ctx, cancel] = vole::with_timeout(context::background(), 1h, late);
+    cancel(other);
+    EXPECT_EQ(ctx.err(), errc::canceled);
+    EXPECT_EQ(ctx.cause(), other);
+    auto [first, cancel_first] = vole::with_timeout(context::background(), 1ms, other);
+    auto [later, cancel_later] = vole::with_timeout(first, 1h, late);
+    later.done().recv();
+    EXPECT_EQ(later.cause(), other) << "the parent's deadline was the earlier one";
   });
 }
 

@@ -204,4 +204,24 @@ TEST_P(Group, WhoWaitedMayDestroyIt) {
   });
 }
 
+TEST_P(Group, GoTakesArguments) {
+  run([] {
+    vole::group g;
+    g.set_limit(2);
+    std::atomic<int> sum{0};
+    for (int i = 1; i <= 4; ++i) g.go([&sum](std::unique_ptr<int> p, int n) { sum += *p * n; },
+                                      std::make_unique<int>(i), 10);
+    g.wait();
+    EXPECT_EQ(sum, 100);
+    EXPECT_TRUE(g.try_go([&sum](int n) { sum += n; }, 1));
+    EXPECT_TRUE(g.try_go({.name = "named"}, [&sum](int n) { sum += n; }, 2));
+    g.wait();
+    EXPECT_EQ(sum, 103);
+    const throws_when_copied bad;
+    EXPECT_THROW(g.go([](const throws_when_copied&) {}, bad), std::bad_alloc);
+    g.go([](const std::string& why) { throw std::runtime_error(why); }, std::string("argument"));
+    EXPECT_THROW(g.wait(), std::runtime_error);
+  });
+}
+
 }  // namespace

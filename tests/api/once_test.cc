@@ -5,7 +5,9 @@
 #include <atomic>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "fixture.h"
@@ -107,6 +109,100 @@ TEST_P(Once, TheReleasedMayDestroyIt) {
       all.wait();
     }
   });
+}
+
+// ── once_value ──
+
+constinit vole::once_value computed_at_run_time([] { return 6 * 7; });
+static_assert(std::is_same_v<decltype(computed_at_run_time()), const int&>);
+static_assert(!std::is_copy_constructible_v<decltype(computed_at_run_time)>);
+
+TEST_P(Once, AValueIsComputedOnceForAll) {
+  EXPECT_EQ(computed_at_run_time(), 42);
+  run([] {
+    int runs = 0;  // plain: once_value must order it
+    const vole::once_value text([&runs] {
+      ++runs;
+      for (int i = 0; i < 20; ++i) vole::yield();
+      return std::string("long enough to be on the heap");
+    });
+    std::atomic<const std::string*> where{nullptr};
+    const auto use = [&] {
+      const std::string& mine = text();
+      EXPECT_EQ(mine, "long enough to be on the heap");
+      const std::string* const before = where.exchange(&mine);
+      EXPECT_TRUE(before == nullptr || before == &mine) << "one object for all";
+    };
+    vole::wait_group all;
+    std::vector<std::thread> threads;
+    for (int g = 0; g < 30; ++g) all.go(use);
+    for (int t = 0; t < 4; ++t) threads.emplace_back(use);
+    all.wait();
+    for (std::thread& t : threads) t.join();
+    EXPECT_EQ(runs, 1);
+  });
+}
+
+TEST_P(Once, AValueThatThrewThrowsTheSameForAll) {
+  run([] {
+    std::atomic<int> runs{0}, threw{0};
+    vole::once_value value([&runs]() -> int {
+      ++runs;
+      vole::yield();
+      throw std::runtime_error("no settings");
+    });
+    std::atomic<const void*> what{nullptr};
+    const auto use = [&] {
+      try {
+        (void)value();
+      } catch (const std::runtime_error& e) {
+        const void* const before = what.exchange(&e);
+        EXPECT_TRUE(before == nullptr || before == &e) << "the same exception object";
+        ++threw;
+      }
+    };
+    vole::wait_group all;
+    std::thread plain(use);
+    for (int g = 0; g < 10; ++g) all.go(use);
+    all.wait();
+    plain.join();
+    use();
+    EXPECT_EQ(runs, 1);
+    EXPECT_EQ(threw, 12);
+  });
+}
+
+TEST_P(Once, AValueEndedByExitGoroutineDoesNotCount) {
+  run([] {
+    int runs = 0;
+    vole::once_value value([&runs] {
+      if (++runs == 1) vole::exit_goroutine();
+      return runs;
+    });
+    vole::wait_group all;
+    all.go([&] { (void)value(); });
+    all.wait();
+    EXPECT_EQ(value(), 2);
+  });
+}
+
+TEST_P(Once, AValueMayBeMoveOnlyAReferenceOrNothing) {
+  vole::once_value owned([p = std::make_unique<int>(3)]() mutable { return std::move(p); });
+  EXPECT_EQ(*owned(), 3);
+  int x = 0;
+  vole::once_value ref([&x]() -> int& { return x; });
+  ref() = 5;
+  EXPECT_EQ(x, 5);
+  vole::once_value action([&x] { ++x; });
+  action();
+  action();
+  EXPECT_EQ(x, 6);
+  // What fn holds goes when it has run.
+  auto held = std::make_shared<int>(1);
+  vole::once_value uses([held] { return *held; });
+  EXPECT_EQ(held.use_count(), 2);
+  EXPECT_EQ(uses(), 1);
+  EXPECT_EQ(held.use_count(), 1);
 }
 
 }  // namespace

@@ -57,6 +57,22 @@ TEST_P(Order, LocalBeforeGlobalButForEvery61st) {  // [9] [11]
   });
 }
 
+// The newest newborn is in runnext, which the one before it had to leave for the ring's tail.
+TEST_P(Order, TheLastNewbornFirstThenInOrder) {  // [5]
+#if !defined(NDEBUG) && !defined(VOLE_TEST_RELEASE)
+  GTEST_SKIP() << "checked builds shuffle: release_api_order_test tells";
+#endif
+  run([] {
+    constexpr int kN = 20;
+    std::vector<int> ran, expected{kN};
+    for (int i = 1; i < kN; ++i) expected.push_back(i);
+    vole::wait_group done;
+    for (int i = 1; i <= kN; ++i) done.go([&ran, i] { ran.push_back(i); });
+    done.wait();
+    EXPECT_EQ(ran, expected) << "N, 1, 2, ..., N - 1";
+  });
+}
+
 // A goroutine that was made ready runs before those that wait in the ring, and it shares the slice
 // of who readied it: the two cannot keep the ring waiting for ever.
 TEST_P(Order, RunnextFirst) {  // [5] [11]

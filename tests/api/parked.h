@@ -1,4 +1,4 @@
-// Waits until goroutines are really parked, as dump_goroutines() tells.
+// Waits until goroutines are really parked, as goroutines() tells.
 //
 // Who    tests that need waiters in a certain order.
 // Note   a goroutine shown as waiting stands in its queue already: it got there
@@ -8,9 +8,6 @@
 #include <vole/vole.h>
 
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
 #include <string_view>
 
 #include "fixture.h"
@@ -19,18 +16,8 @@ namespace vole_test {
 
 // How many goroutines wait for this reason: "chan receive", "chan send", "select", ...
 inline std::size_t parked(std::string_view why) {
-  char* text = nullptr;
-  std::size_t size = 0;
-  std::FILE* const out = open_memstream(&text, &size);
-  vole::dump_goroutines(out);
-  std::fclose(out);
-  const std::string all(text, size);
-  std::free(text);
   std::size_t n = 0;
-  for (const char* end : {"]", ","}) {
-    const std::string wanted = ", " + std::string(why) + end;
-    for (std::size_t at = 0; (at = all.find(wanted, at)) != std::string::npos; ++at) ++n;
-  }
+  for (const vole::goroutine_info& g : vole::goroutines()) n += g.wait_reason == why ? 1 : 0;
   return n;
 }
 

@@ -8,7 +8,9 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "fixture.h"
@@ -224,7 +226,7 @@ TEST_P(RuntimeApi, DumpNamesEveryGoroutineAndItsWait) {
       text = dumped();
     }
     EXPECT_NE(text.find(line + "waiting, wait group"), std::string::npos) << text;
-    EXPECT_NE(text.find("(main) ["), std::string::npos) << text;
+    EXPECT_NE(text.find("(main) [running]"), std::string::npos) << text;  // it is we who look
     EXPECT_NE(text.find("created by goroutine " + std::to_string(vole::goroutine_id())),
               std::string::npos);
     EXPECT_NE(text.find("created by a plain thread"), std::string::npos);
@@ -245,6 +247,44 @@ TEST_P(RuntimeApi, NamesAreCutNotRefused) {
     const std::string text = dumped();
     EXPECT_NE(text.find("(" + std::string(55, 'n') + ")"), std::string::npos) << text;
     gate.done();
+    h.join();
+  });
+}
+
+static_assert(std::is_aggregate_v<vole::go_options>);
+constexpr vole::go_options kept_options{.name = "kept", .stack_size = 1 << 18};
+
+// However it was started, and whatever the name was made of: the goroutine has a copy of it.
+TEST_P(RuntimeApi, NamesComeFromAnyString) {
+  run([] {
+    vole::wait_group gate, all;
+    gate.add();
+    const auto wait = [&](int) { gate.wait(); };
+    vole::group members;
+    const int n = 7;
+    vole::go_options reused;
+    {
+      const std::string gone = "options made of a string that is gone " + std::to_string(n);
+      reused = {.name = gone};
+    }
+    all.go(reused, wait, 1);
+    all.go({.name = std::string("wait_group::go with a temporary ") + std::to_string(n)}, wait, 1);
+    all.go(kept_options, [&] { gate.wait(); });
+    members.go({.name = "group::go " + std::to_string(n)}, wait, 1);
+    EXPECT_TRUE(members.try_go({.name = std::string_view("try_go, and more").substr(0, 6)}, wait, 1));
+    const char* const none = nullptr;
+    all.go({.name = none}, wait, 1);
+    all.go({.stack_size = 1 << 20}, wait, 1);
+    auto h = vole::spawn({.name = std::string("spawn\0cut", 9)}, wait, 1);
+    const std::string text = dumped();
+    for (const char* const name :
+         {"options made of a string that is gone 7", "wait_group::go with a temporary 7", "kept",
+          "group::go 7", "try_go", "spawn"})
+      EXPECT_NE(text.find("(" + std::string(name) + ") ["), std::string::npos) << name << text;
+    EXPECT_EQ(text.find(" () ["), std::string::npos) << "no name is no name" << text;
+    gate.done();
+    all.wait();
+    members.wait();
     h.join();
   });
 }

@@ -74,6 +74,42 @@ TEST_P(Select, HandlersGetTheValue) {
   });
 }
 
+// A handler may take the value itself; a closed channel gives a default one, as Go's does.
+TEST_P(Select, HandlersMayTakeTheValueItself) {
+  on_both([] {
+    const chan<std::string> c(1);
+    std::string seen = "none";
+    const auto select_with = [&c](auto handler) {
+      EXPECT_EQ(vole::select(on_recv(c, handler)), 0u);
+      std::vector<vole::select_case> cases;
+      cases.emplace_back(on_recv(c, handler));
+      EXPECT_EQ(vole::select(cases), 0u);
+    };
+    std::thread sends([&c] {
+      for (const char* text : {"1", "2", "3", "4", "5", "6", "7", "8"}) c.send(text);
+      c.close();
+    });
+    select_with([&](std::string s) { seen += s; });
+    select_with([&](const std::string& s) { seen += s; });
+    select_with([&](std::string&& s) { seen += s; });
+    // One that could take either gets the optional.
+    select_with([&](auto s) { seen += s.value(); });
+    sends.join();
+    select_with([&](std::string s) { seen += "-" + s; });
+    select_with([&](auto s) { seen += s.has_value() ? "?" : "."; });
+    EXPECT_EQ(seen, "none12345678--..");
+
+    const chan<int> numbers(1);
+    numbers.send(7);
+    int sum = 0;
+    const auto add = [&sum](int v) { sum += v; };
+    EXPECT_EQ(vole::select(on_recv(numbers, add)), 0u);
+    numbers.close();
+    EXPECT_EQ(vole::select(on_recv(numbers, add)), 0u);
+    EXPECT_EQ(sum, 7);
+  });
+}
+
 TEST_P(Select, SendsConvert) {
   on_both([] {
     const chan<std::string> c(3);

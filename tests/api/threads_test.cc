@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
@@ -87,6 +88,32 @@ TEST_P(Threads, AreReusedThousandsOfTimes) {  // [21]
   }
   // Those that have just given up their P may not be on the list yet when the next is wanted.
   EXPECT_LE(most, 2 * procs() + 30);
+}
+
+// A thread sleeps for seconds before it is one too many: bursts that follow each other find it.
+TEST_P(Threads, AreKeptFromBurstToBurst) {
+  constexpr int kBurst = 20;
+  const auto begin = std::chrono::steady_clock::now();
+  std::mutex guard;
+  std::set<long> used;
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> inside{0};
+    vole::wait_group done;
+    for (int i = 0; i < kBurst; ++i)
+      done.go([&] {
+        vole::blocking([&] {
+          ++inside;
+          for (int seen; (seen = inside.load()) < kBurst;) inside.wait(seen);
+          inside.notify_all();
+        });
+        const std::lock_guard<std::mutex> hold(guard);
+        used.insert(thread_id());
+      });
+    done.wait();
+  }
+  if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(4))
+    GTEST_SKIP() << "the machine is too busy: some may have slept for long enough";
+  EXPECT_LE(used.size(), 3u * kBurst) << "threads were made for each burst";
 }
 
 // Work that comes just when the workers give up looking: somebody sees it.

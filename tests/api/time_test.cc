@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fixture.h"
+#include "parked.h"
 
 namespace {
 
@@ -218,6 +219,25 @@ TEST_P(Time, SurvivesAChangeOfProcs) {  // [33]
       vole::set_max_procs(n);
       vole::sleep_for(2ms);
     }
+    done.wait();
+  });
+}
+
+// Each P has timers when all but one of them go.
+TEST_P(Time, TimersOfAPThatGoesAreFired) {  // [33]
+  run([this] {
+    std::atomic<int> up{0}, over{0};
+    vole::wait_group done;
+    for (int i = 0; i < procs(); ++i)
+      done.go([&] {
+        ++up;
+        while (up < procs()) std::this_thread::yield();
+        vole::sleep_for(100ms);
+        ++over;
+      });
+    const auto all = static_cast<std::size_t>(procs());
+    while (over == 0 && vole_test::parked("sleep") < all) vole::sleep_for(1ms);
+    vole::set_max_procs(1);
     done.wait();
   });
 }

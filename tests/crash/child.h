@@ -1,7 +1,8 @@
 // Runs a child program and hears its last words.
 //
 // Who    the tests in this directory. The children are built from *_child.cc beside
-//        them and lie in VOLE_CRASH_DIR.
+//        them and lie in VOLE_CRASH_DIR, or in what the variable VOLE_TEST_CRASH_DIR says
+//        (tools/mutants).
 // Law    a child that does not end in time is killed and reported as hung: no test
 //        here waits for ever. It leaves no core file, and of vole's environment
 //        variables it sees only those that the test gives it.
@@ -14,6 +15,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -75,7 +77,9 @@ inline std::vector<std::string> environment_with(const std::vector<std::string>&
   std::vector<std::string> all;
   for (char** e = environ; *e != nullptr; ++e) {
     const std::string_view entry = *e;
-    if (!entry.starts_with("VOLE_") && !entry.starts_with("GOMAXPROCS=")) all.emplace_back(entry);
+    if (!entry.starts_with("VOLE_") && !entry.starts_with("GOMAXPROCS=") &&
+        !entry.starts_with("GODEBUG="))
+      all.emplace_back(entry);
   }
   all.insert(all.end(), more.begin(), more.end());
   return all;
@@ -133,12 +137,17 @@ inline std::string describe(const ended& e) {
 
 }  // namespace detail
 
-// Runs VOLE_CRASH_DIR/<program> <scenario> with `environment` ("NAME=value") added.
+inline std::string crash_dir() {
+  const char* const another = std::getenv("VOLE_TEST_CRASH_DIR");
+  return another != nullptr ? another : VOLE_CRASH_DIR;
+}
+
+// Runs <program> <scenario> with `environment` ("NAME=value") added.
 inline ended run_child(const std::string& program, const std::string& scenario,
                        const std::vector<std::string>& environment = {}) {
   ended e;
   std::vector<std::string> arguments = detail::words(VOLE_CRASH_RUNNER);
-  arguments.push_back(VOLE_CRASH_DIR "/" + program);
+  arguments.push_back(crash_dir() + "/" + program);
   arguments.push_back(scenario);
   std::vector<std::string> variables = detail::environment_with(environment);
   const std::vector<char*> argv = detail::pointers(arguments);

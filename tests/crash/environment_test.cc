@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Debug, Refused,
                          testing::Values(setting{"VOLE_DEBUG", "nonsense=1"},
                                          setting{"VOLE_DEBUG", "nonsense"},
                                          setting{"VOLE_DEBUG", "evict=2"},
-                                         setting{"VOLE_DEBUG", "storm=100,schedtrace=1000"}));
+                                         setting{"VOLE_DEBUG", "storm=100,stalls=100"}));
 
 TEST(Environment, LongValueIsCutNotTheReason) {
   const ended e = with({"VOLE_MAXPROCS", std::string(3000, 'x')}, "procs");

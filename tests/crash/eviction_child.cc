@@ -231,7 +231,19 @@ int hogs_without_threads() {
   });
 }
 
+int endless_loop() {
+  return vole::run([] {
+    vole::go([] {
+      for (;;) asm volatile("");
+    });
+    vole::yield();
+    say("i got scheduled\n");
+    return 0;
+  });
+}
+
 constexpr scenario kAll[] = {
+    {"endless_loop", endless_loop},
     {"exits", exits},
     {"quick_exits", quick_exits},
     {"main_returns", main_returns},

@@ -29,6 +29,16 @@ INSTANTIATE_TEST_SUITE_P(All, Evicting,
                                          "sets_gid", "unloads"),
                          [](const auto& one) { return std::string(one.param); });
 
+// The program of many an article: for { } on one P, and main wants to go on.
+TEST(EndlessLoop, MainIsScheduledAllTheSame) {  // [30]
+  for (const char* debug : {"VOLE_DEBUG=evict=1", "VOLE_DEBUG=strictprocs=1"}) {
+    if (emulated()) GTEST_SKIP() << "the emulator has no timers of CPU time for threads";
+    const ended e = run_child("eviction_child", "endless_loop", {"VOLE_MAXPROCS=1", debug});
+    EXPECT_TRUE(exited(e, 0));
+    EXPECT_EQ(e.out, "i got scheduled\n");
+  }
+}
+
 TEST(EvictionOff, NobodyLosesItsP) {
   const ended e = evicting("evicts_nobody", {"VOLE_DEBUG=evict=0"});
   EXPECT_TRUE(exited(e, 7));

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "scenario.h"
@@ -81,6 +82,35 @@ int overflow_late() {
 }
 
 int nowhere_goroutine() { return on_goroutine({}, read_nowhere); }
+int nowhere_named() { return on_goroutine({.name = "lost"}, read_nowhere); }
+
+// A page of a file that has become shorter.
+int beyond_the_file() {
+  return on_goroutine({}, [] {
+    const int file = memfd_create("short", 0);
+    if (ftruncate(file, 4096) != 0) return;
+    const auto* const page = static_cast<volatile char*>(
+        mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0));
+    if (ftruncate(file, 0) == 0) static_cast<void>(*page);
+  });
+}
+
+// Not for UBSan, which would be first.
+__attribute__((no_sanitize("undefined"))) void divide_by_zero() {
+  volatile int zero = 0;
+  volatile int one = 1, result = one / zero;
+  static_cast<void>(result);
+}
+int division() { return on_goroutine({}, divide_by_zero); }
+int illegal() {
+  return on_goroutine({}, [] { __builtin_trap(); });
+}
+int division_thread() {
+  return on_thread([](void*) -> void* {
+    divide_by_zero();
+    return nullptr;
+  });
+}
 int nowhere_thread() {
   return on_thread([](void*) -> void* {
     read_nowhere();
@@ -155,6 +185,11 @@ constexpr scenario kAll[] = {
     {"overflow_late", overflow_late},
     {"overflow_handled", with_handler<install_plain, overflow>},
     {"nowhere_goroutine", nowhere_goroutine},
+    {"nowhere_named", nowhere_named},
+    {"beyond_the_file", beyond_the_file},
+    {"division", division},
+    {"illegal", illegal},
+    {"division_thread", division_thread},
     {"nowhere_thread", nowhere_thread},
     {"nowhere_after_run", nowhere_after_run},
     {"sent", sent},

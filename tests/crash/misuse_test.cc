@@ -17,7 +17,7 @@ void expect_dump(const ended& e) {
   EXPECT_THAT(e.err, ContainsRegex("\n\ngoroutine [0-9]+ \\(main\\) \\[running\\]:\n"));
   EXPECT_THAT(e.err,
               ContainsRegex("\ngoroutine [0-9]+ \\(bystander\\) \\[waiting, wait group.*\\]:\n"
-                            "  runs .*\n  created by goroutine [0-9]+ at "));
+                            "(.*\n)*created by goroutine [0-9]+ in "));
 }
 
 TEST(WaitGroup, NegativeIsFatal) {

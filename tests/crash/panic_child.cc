@@ -69,6 +69,14 @@ int uncollected() {
     return kAlive;
   });
 }
+int uncollected_named() {
+  return vole::run([] {
+    vole::wait_group done;
+    done.go([] { const auto h = vole::spawn({.name = "worker"}, thrower_in_the_child); });
+    done.wait();
+    return kAlive;
+  });
+}
 int uncollected_on_thread() {
   { const auto h = vole::spawn(thrower_in_the_child); }
   return kAlive;
@@ -103,6 +111,29 @@ int leaves_main() {
   return kAlive;
 }
 
+int uncaught_from_main() { return vole::run(thrower_in_the_child); }
+int uncaught_from_main_on_thread() {
+  std::thread([] { vole::run(thrower_in_the_child); }).join();
+  return kAlive;
+}
+// Caught, and then another one is not.
+int caught_from_main_then_another() {
+  const std::terminate_handler before = std::get_terminate();
+  if (leaves_main() != 0 || std::get_terminate() != before) return 1;
+  throw std::logic_error("another");
+}
+
+int from_the_network() {
+  return thrown_by([] { (void)vole::net::dial("tcp", "127.0.0.1:1"); });
+}
+int from_a_closed_channel() {
+  return thrown_by([] {
+    const vole::chan<int> c(1);
+    c.close();
+    c.send(1);
+  });
+}
+
 [[noreturn]] void users_terminate() {
   say("the user's terminate\n");
   _exit(43);
@@ -114,6 +145,10 @@ int terminate_after_run() {
   if (std::get_terminate() != users_terminate) return 1;
   thrower_in_the_child();
   return kAlive;
+}
+int terminate_from_main() {
+  std::set_terminate(users_terminate);
+  return uncaught_from_main();
 }
 int terminate_on_thread() {
   std::set_terminate(users_terminate);
@@ -154,10 +189,17 @@ constexpr scenario kAll[] = {
     {"in_wait_group", in_wait_group},
     {"implicit", implicit},
     {"uncollected", uncollected},
+    {"uncollected_named", uncollected_named},
     {"uncollected_on_thread", uncollected_on_thread},
     {"uncollected_while_unwinding", uncollected_while_unwinding},
     {"detached", detached},
     {"leaves_main", leaves_main},
+    {"uncaught_from_main", uncaught_from_main},
+    {"uncaught_from_main_on_thread", uncaught_from_main_on_thread},
+    {"caught_from_main_then_another", caught_from_main_then_another},
+    {"from_the_network", from_the_network},
+    {"from_a_closed_channel", from_a_closed_channel},
+    {"terminate_from_main", terminate_from_main},
     {"terminate_after_run", terminate_after_run},
     {"terminate_on_thread", terminate_on_thread},
     {"terminate_on_goroutine", terminate_on_goroutine},

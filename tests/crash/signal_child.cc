@@ -25,6 +25,37 @@ int default_again() {
   return kAlive;
 }
 
+int default_again_after_reset() {
+  vole::run([] {
+    const chan<int> c(1);
+    const auto r = signal_notify(c, {SIGINT});
+    std::raise(SIGINT);
+    if (c.recv() == SIGINT) say("heard\n");
+    reset_signal(SIGINT);
+    std::raise(SIGINT);
+  });
+  return kAlive;
+}
+
+int second_one_after_cancel() {
+  vole::run([] {
+    auto [ctx, cancel] = signal_context(context::background(), {SIGINT});
+    std::raise(SIGINT);
+    ctx.done().recv();
+    std::raise(SIGINT);
+    say("heard\n");
+    cancel();
+    std::raise(SIGINT);
+  });
+  return kAlive;
+}
+
+int ignored() {
+  ignore_signal(SIGTERM);
+  std::raise(SIGTERM);
+  return 4;
+}
+
 // Nobody but the system can send: no deadlock.
 int waits_for_a_signal() {
   return vole::run([] {
@@ -48,6 +79,10 @@ int forked_child_ends_it() {
   static registration lasting;
   const chan<int> c(1);
   lasting = signal_notify(c, {SIGTERM});
+  // A teller that has told something has started: a sanitizer holds locks of its own while a thread
+  // starts, which a child forked meanwhile would find locked for ever.
+  std::raise(SIGTERM);
+  if (c.recv() != SIGTERM) return 1;
   const pid_t child = fork();
   if (child == 0) {
     try {
@@ -75,6 +110,9 @@ constexpr scenario kAll[] = {
     {"default_again", default_again},           {"waits_for_a_signal", waits_for_a_signal},
     {"registration_ended", registration_ended}, {"forked_child_ends_it", forked_child_ends_it},
     {"ends_with_exit", ends_with_exit},
+    {"default_again_after_reset", default_again_after_reset},
+    {"second_one_after_cancel", second_one_after_cancel},
+    {"ignored", ignored},
 };
 
 }  // namespace

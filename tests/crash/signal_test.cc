@@ -15,6 +15,22 @@ TEST(SignalCrash, AfterTheLastRegistrationTheDefaultActionIsBack) {
   EXPECT_EQ(e.out, "heard\n");
 }
 
+TEST(SignalCrash, AfterAResetTheDefaultActionIsBack) {
+  const ended e = signal_child("default_again_after_reset");
+  EXPECT_TRUE(killed(e, SIGINT));
+  EXPECT_EQ(e.out, "heard\n");
+}
+
+TEST(SignalCrash, AfterCancelOfASignalContextTheDefaultActionIsBack) {
+  const ended e = signal_child("second_one_after_cancel");
+  EXPECT_TRUE(killed(e, SIGINT));
+  EXPECT_EQ(e.out, "heard\n");
+}
+
+TEST(SignalCrash, AnIgnoredSignalDoesNotKill) {
+  EXPECT_TRUE(exited(signal_child("ignored"), 4));
+}
+
 TEST(SignalCrash, WaitingForASignalIsNoDeadlock) {
   if (kThreadSanitizer) GTEST_SKIP() << "ThreadSanitizer delays such signals";
   EXPECT_TRUE(exited(signal_child("waits_for_a_signal"), 0));

@@ -1,5 +1,6 @@
 // What mutexes, condition variables, semaphores, once and channels do not forgive.
 
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -102,6 +103,18 @@ int semaphore_too_much() {
     s.acquire(3);
   });
 }
+int latch_overrun() {
+  return on_main([] {
+    vole::latch l(2);
+    l.count_down(3);
+  });
+}
+int barrier_overrun() {
+  return on_main([] {
+    vole::barrier b(2);
+    (void)b.arrive(3);
+  });
+}
 
 // ── condition_variable ──
 
@@ -126,7 +139,7 @@ int condition_without_lock() {
   });
 }
 
-// ── destroyed under a waiter (checked builds look) ──
+// ── destroyed under a waiter ──
 
 template <class Object, class Wait>
 int destroyed(const char* why, Object* object, Wait wait) {
@@ -151,6 +164,13 @@ int shared_destroyed() {
 int semaphore_destroyed() {
   return destroyed("semaphore", new vole::semaphore(0), [](vole::semaphore& s) { s.acquire(); });
 }
+int latch_destroyed() {
+  return destroyed("latch", new vole::latch(1), [](vole::latch& l) { l.wait(); });
+}
+int barrier_destroyed() {
+  return destroyed("barrier", new vole::barrier<>(2),
+                   [](vole::barrier<>& b) { b.arrive_and_wait(); });
+}
 int condition_destroyed() {
   return destroyed("condition variable", new vole::condition_variable,
                    [](vole::condition_variable& c) {
@@ -167,8 +187,29 @@ int timed_condition_destroyed() {
                      c.wait_for(lock, std::chrono::hours(1));
                    });
 }
-int chan_destroyed() {
-  return destroyed("chan receive", new vole::chan<int>, [](vole::chan<int>& c) { c.recv(); });
+
+int once_destroyed() {
+  return destroyed("once", new vole::once, [](vole::once& o) {
+    vole::go({.name = "runs"}, [&o] {
+      o.call([] { vole::chan<int>(nullptr).recv(); });
+    });
+    until_dump_has("(runs) [waiting, chan receive");
+    o.call([] {});
+  });
+}
+
+// Nobody can wait for what is destroyed by exit(): there it is all over.
+vole::mutex at_exit;
+int exit_while_waiting() {
+  static vole::semaphore none(0);
+  return on_main([] {
+    at_exit.lock();
+    vole::go({.name = "first"}, [] { at_exit.lock(); });
+    vole::go({.name = "second"}, [] { none.acquire(); });
+    until_dump_has("(first) [waiting, mutex");
+    until_dump_has("(second) [waiting, semaphore");
+    std::exit(3);
+  });
 }
 
 // ── a channel ──
@@ -246,9 +287,14 @@ constexpr scenario kAll[] = {
     {"mutex_destroyed", mutex_destroyed},
     {"shared_destroyed", shared_destroyed},
     {"semaphore_destroyed", semaphore_destroyed},
+    {"latch_overrun", latch_overrun},
+    {"barrier_overrun", barrier_overrun},
+    {"latch_destroyed", latch_destroyed},
+    {"barrier_destroyed", barrier_destroyed},
     {"condition_destroyed", condition_destroyed},
     {"timed_condition_destroyed", timed_condition_destroyed},
-    {"chan_destroyed", chan_destroyed},
+    {"once_destroyed", once_destroyed},
+    {"exit_while_waiting", exit_while_waiting},
     {"send_on_closed", send_on_closed},
     {"boxed_send", boxed_send},
     {"boxed_send_on_thread", boxed_send_on_thread},

@@ -54,6 +54,14 @@ TEST(Semaphore, MoreThanThereWillEverBeIsADeadlock) {
   expect_deadlock("semaphore_too_much", "semaphore");
 }
 
+TEST(Latch, CountedDownTooFarIsFatal) {
+  expect_fatal("latch_overrun", "latch: counted down by a negative number, or by more than is left");
+}
+
+TEST(Barrier, MoreArrivalsThanExpectedAreFatal) {
+  expect_fatal("barrier_overrun", "barrier: more arrivals than are expected in this phase");
+}
+
 TEST(ConditionVariable, TwoMutexesAtOnceAreFatal) {
   expect_fatal("condition_two_mutexes", "condition_variable: waited on with two mutexes");
 }
@@ -63,15 +71,20 @@ TEST(ConditionVariable, TimedWaitWithoutTheLockIsFatal) {
 }
 
 TEST(Sync, DestroyedWhileSomebodyWaitsIsFatal) {
-#ifndef VOLE_CHECKED
-  GTEST_SKIP() << "only checked builds look";
-#endif
   expect_fatal("mutex_destroyed", "mutex: destroyed while somebody waits");
   expect_fatal("shared_destroyed", "shared_mutex: destroyed while somebody waits");
   expect_fatal("semaphore_destroyed", "semaphore: destroyed while somebody waits");
+  expect_fatal("latch_destroyed", "latch: destroyed while somebody waits");
+  expect_fatal("barrier_destroyed", "barrier: destroyed while somebody waits");
   expect_fatal("condition_destroyed", "condition_variable: destroyed while somebody waits");
   expect_fatal("timed_condition_destroyed", "condition_variable: destroyed while somebody waits");
-  expect_fatal("chan_destroyed", "chan: the last handle was dropped while somebody waits");
+  expect_fatal("once_destroyed", "once: destroyed while somebody waits");
+}
+
+TEST(Sync, ExitMayDestroyWhatSomebodyWaitsFor) {
+  const ended e = misuse("exit_while_waiting");
+  EXPECT_TRUE(exited(e, 3)) << e.err;
+  EXPECT_EQ(e.err, "");
 }
 
 TEST(Chan, UncaughtSendOnAClosedOneSaysSo) {

@@ -215,6 +215,35 @@ struct destroying {
   }
 };
 
+// Two selects: each sits everywhere, and a value's move takes back a mutex that is the other's own.
+// NameOf: the mutant gives a mutex the name of a lock.
+template <std::uint32_t (*NameOf)(const void*) noexcept>
+struct crossing {
+  seat first, second;
+  alignas(64) ownership a;
+  alignas(64) ownership b;
+
+  crossing() {
+    own::give(a, first);
+    own::give(b, second);
+    model::spawn("first", [this] { move(first, b); });
+    model::spawn("second", [this] { move(second, a); });
+  }
+  static void move(seat& mine, ownership& others) {
+    own::sit_everywhere(mine);
+    own::take_back(others, NameOf(&others), &mine);
+    own::stand_up(mine);
+  }
+  void finish() { model::require(a.owner.load(relaxed) == 0, "it is still somebody's own"); }
+};
+
+TEST(BiasedLock, WhoSitsEverywhereMayTakeAMutexBack) {
+  model::holds<crossing<&own::name_of_mutex>>("biased lock: moves take mutexes back",
+                                              {.preemptions = 3});
+  model::catches<crossing<&own::name_of_lock>>("biased lock: ... that have names of locks",
+                                               {.seconds = 5});
+}
+
 TEST(BiasedLock, OwnerAndOthersExcludeEachOther) {
   using shipped = counting<shipped_lock>;
   model::holds<shipped>("biased lock: owner and one by the word", {.preemptions = 5}, plan{},

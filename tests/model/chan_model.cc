@@ -22,6 +22,10 @@ void park_forever() noexcept { base::fatal("os: parked for ever"); }
 }  // namespace vole::os
 
 namespace vole::detail {
+
+void chan_retire(chan_core*) noexcept { base::fatal("chan: nothing is inside here"); }
+void chan_end_retired() noexcept {}
+
 namespace {
 
 using value = model::var<int>;
@@ -42,6 +46,9 @@ enum class fault {
   stays_queued,        // the clock does not take the waiter off its queue
   forgets_senders,     // at close
   close_keeps_room,    // a send looks for room before it looks whether the channel is closed
+  drops_unlooked,      // the last handle ends the core, whoever waits
+  loser_not_due,       // who is found in a queue after the clock has claimed it is not waited for
+  keeps_orphan,        // who has waited in vain does not let go
 };
 
 template <fault F, class Direction>
@@ -171,6 +178,7 @@ struct traffic {
       model::require(came[i] >= sent[i], "a value is lost");
     }
     model::require(c.senders.first == nullptr && c.receivers.first == nullptr, "somebody waits");
+    model::require(F != fault::none || c.due == 0, "somebody is due for ever");
   }
 };
 
@@ -196,6 +204,61 @@ struct destroying {
       c.reset();
     });
   }
+};
+
+// The last handle goes while two wait, whose time may be over at any moment; perhaps one of them is
+// served before. Whoever is the last to come back ends the core, once.
+template <fault F>
+struct orphaned {
+  struct party {
+    rt::guest_note note;
+    atomic<std::uint32_t> winner{0};
+    waiter self;
+    value slot{0};
+  };
+  static inline orphaned* current = nullptr;
+  value ring[1];
+  std::optional<chan_core> c;
+  chan_core* core;
+  party waits[2];
+  int ended = 0;
+
+  explicit orphaned(bool serves) {
+    current = this;
+    core = &c.emplace(kType, 0, reinterpret_cast<std::byte*>(ring), [](chan_core*) noexcept {
+      ++current->ended;
+      current->c.reset();
+    });
+    static constexpr const char* kNames[] = {"recv1", "recv2"};
+    for (int i = 0; i < 2; ++i) {
+      waiter& w = waits[i].self;
+      w.thread = &waits[i].note;
+      w.slot = &waits[i].slot;
+      w.unlink = receiving::unlink;
+      w.winner = &waits[i].winner;
+      w.object = core;
+      enqueue_contested(core->receivers, &w);
+      model::spawn(kNames[i], [this, i] { go_on_waiting(waits[i]); });
+    }
+    model::spawn("owner", [this, serves] { drop(serves); });
+  }
+
+  void go_on_waiting(party& p) {  // the second half of as_guest
+    if (rt::guest_sleep_until(p.self, core, p.winner, kSoon) != rt::kTimedOut) return;
+    if (p.self.object != nullptr && F != fault::keeps_orphan) let_go_of_orphan(*core, &p.self);
+  }
+  void drop(bool serves) {
+    value v(1);
+    if (serves && F != fault::loser_not_due) chan_try_send<kAny>(core, &v);
+    if (serves && F == fault::loser_not_due) {
+      core->lock.acquire();
+      waiter* const w = rt::wait_queue::pop_claimed(core->receivers);
+      core->lock.release();
+      if (w != nullptr) rt::wake(nullptr, w, told(w, true));
+    }
+    F == fault::drops_unlooked ? core->end(core) : chan_drop(core);
+  }
+  void finish() const { model::require(ended == 1, "the core has not ended once"); }
 };
 
 // Goroutines, and values that are copied without a call: the way that needs no frame (chan/core.h).
@@ -273,6 +336,18 @@ TEST(Chan, CloseWakesEverybody) {
 TEST(Chan, TheWokenMayDestroyIt) {
   model::holds<destroying<fault::none>>("chan: destroyed by its receiver", {.seconds = 4}, false);
   model::holds<destroying<fault::none>>("chan: destroyed after its close", {.seconds = 4}, true);
+}
+
+TEST(Chan, AnOrphanEndsOnce) {
+  model::holds<orphaned<fault::none>>("chan: orphan", kBounded, false);
+  model::holds<orphaned<fault::none>>("chan: orphan, one is served", kBounded, true);
+}
+
+TEST(Chan, MutantsOfTheOrphanAreCaught) {
+  const model::options o{.seconds = 4};
+  model::catches<orphaned<fault::drops_unlooked>>("chan: ended under a waiter", o, false);
+  model::catches<orphaned<fault::loser_not_due>>("chan: a loser is not due", o, true);
+  model::catches<orphaned<fault::keeps_orphan>>("chan: an orphan is kept", o, false);
 }
 
 TEST(Chan, MutantsAreCaught) {

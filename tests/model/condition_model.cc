@@ -15,13 +15,13 @@
 #include "sync/condition_variable.cc"
 #include "sync/mutex.cc"
 #include "sync/mutex_own.cc"
-#include "sync/waitable.cc"
 
 #include <algorithm>
 #include <optional>
 
 #include <vole/condition_variable.h>
 
+#include "destroyed.h"
 #include "faulty_condition.h"
 #include "mutants.h"
 

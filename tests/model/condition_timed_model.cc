@@ -10,10 +10,10 @@
 #include "sync/condition_variable.cc"
 #include "sync/mutex.cc"
 #include "sync/mutex_own.cc"
-#include "sync/waitable.cc"
 
 #include <vole/condition_variable.h>
 
+#include "destroyed.h"
 #include "mutants.h"
 
 std::int64_t vole::os::now_ns() noexcept { return 1; }
@@ -52,7 +52,7 @@ bool wait_until(waitable& s, waitable& held_mutex) noexcept {
   guest_waiter guest(&s, &unlink_waiter);
   guest.self.winner = &guest.winner;
   lock(s);
-  queue_locked(s, &guest.self, held_mutex);
+  condition_queue_locked(s, &guest.self, held_mutex);
   unlock(s);
   mutex_unlock_inside(held_mutex, nullptr);
   if (F == fault::gives_up_unclaimed) {

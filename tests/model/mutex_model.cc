@@ -12,12 +12,12 @@
 
 #include "sync/mutex.cc"
 #include "sync/mutex_own.cc"
-#include "sync/waitable.cc"
 
 #include <optional>
 
 #include <vole/mutex.h>
 
+#include "destroyed.h"
 #include "faulty_mutex.h"
 #include "mutants.h"
 

@@ -9,12 +9,12 @@
 
 #include "sync/mutex.cc"
 #include "sync/mutex_own.cc"
-#include "sync/waitable.cc"
 
 #include <optional>
 
 #include <vole/mutex.h>
 
+#include "destroyed.h"
 #include "mutants.h"
 
 std::int64_t vole::os::now_ns() noexcept { return 1; }
@@ -85,7 +85,7 @@ class faulty_mutex {
   bool change(M* m, std::uint64_t set, std::uint64_t clear) noexcept {
     seat& mine = rt::seat_of(m);
     if (!own::is_owned_by(s_.whose, mine)) return false;
-    if (F != fault::does_not_sit && !own::try_sit(s_.whose, mine, &s_) &&
+    if (F != fault::does_not_sit && !own::try_sit(s_.whose, mine, own::name_of_mutex(&s_)) &&
         F != fault::does_not_look_again) {
       own::stand_up(mine);
       return false;
@@ -105,7 +105,7 @@ class faulty_mutex {
         s_.whose.owner.store(0, relaxed);
         seat::must_membarrier();
       } else {
-        own::take_back(s_.whose, &s_, nullptr);
+        own::take_back(s_.whose, own::name_of_mutex(&s_), nullptr);
       }
     }
     if (F != fault::keeps_the_flag) s_.word.fetch_and(~kOwned, acq_rel);

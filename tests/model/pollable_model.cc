@@ -5,8 +5,11 @@
 //        after the last one has left and before close() returns; the record is freed once.
 // Note   the goroutine's half differs in how it sleeps and in being abandoned: tests/stress has
 //        that.
+#include "net/interrupt.cc"
 #include "net/pollable.cc"
 #include "net/wait.cc"
+
+#include <utility>
 
 #include "mutants.h"
 
@@ -130,6 +133,118 @@ struct reading : scene {
     });
   }
 };
+
+// A context with one wait at a time, as time/interrupt.cc has many.
+class context_of_one final : public vole::rt::interrupter {
+ public:
+  explicit context_of_one(bool forgets_to_wake) : forgets_(forgets_to_wake) {}
+  bool arm(vole::rt::interrupt& i) noexcept override {
+    lock_.acquire_next_of_kind();
+    const bool live = !done_;
+    if (live) linked_ = &i;
+    if (live) i.linked = true;
+    lock_.release();
+    return live;
+  }
+  bool disarm(vole::rt::interrupt& i) noexcept override {
+    holding hold(lock_);
+    if (!i.linked) return false;
+    i.linked = false;
+    linked_ = nullptr;
+    return true;
+  }
+  void cancel() noexcept {
+    lock_.acquire();
+    done_ = true;
+    vole::rt::interrupt* i = std::exchange(linked_, nullptr);
+    if (i != nullptr) i->linked = false;
+    if (i != nullptr && !i->claim(*i, nullptr)) i = nullptr;
+    lock_.release();
+    if (i != nullptr && !forgets_) i->fire(*i, nullptr);
+  }
+
+ private:
+  vole::base::lock<lock_rank::object> lock_;
+  vole::rt::interrupt* linked_ = nullptr;
+  bool done_ = false;
+  const bool forgets_;
+};
+
+// Nobody closes before all are out: a wait that the context does not end never does.
+struct canceled : scene {
+  canceled(int threads, bool forgets) : scene(threads, fault::none), ctx(forgets) {}
+  void leave() {
+    if (left.fetch_sub(1, acq_rel) != 1) return;
+    file->close();
+    file->drop();
+  }
+  void cancel() {
+    model::spawn("context", [this] {
+      ctx.cancel();
+      leave();
+    });
+  }
+  context_of_one ctx;
+};
+
+// A reader waits for an event that comes or not.
+struct canceled_read : canceled {
+  canceled_read(bool event, bool forgets) : canceled(event ? 3 : 2, forgets) {
+    model::spawn("reader", [this] {
+      auto o = file->acquire(way::in, &ctx);
+      if (o == pollable::outcome::go_on) {
+        while (o == pollable::outcome::go_on && k.bytes.load(relaxed) == 0)
+          o = file->wait(way::in, &ctx);
+        k.use_file();
+        file->release(way::in);
+      }
+      leave();
+    });
+    cancel();
+    if (event)
+      model::spawn("poller", [this] {
+        k.bytes.store(1, relaxed);
+        if (auto* const w = vole::rt::poll::unblock(k.d, way::in, true))
+          vole::rt::wake(nullptr, w, 0);
+        leave();
+      });
+  }
+};
+
+// A reader queues behind another one, and behind nobody's fault.
+struct canceled_turn : canceled {
+  canceled_turn(int patient, bool forgets) : canceled(patient + 2, forgets) {
+    static constexpr const char* kNames[] = {"one", "two"};
+    for (int i = 0; i < patient; ++i)
+      model::spawn(kNames[i], [this] {
+        model::require(file->acquire(way::in), "it is open");
+        k.use_file();
+        file->release(way::in);
+        leave();
+      });
+    model::spawn("reader", [this] {
+      if (file->acquire(way::in, &ctx) == pollable::outcome::go_on) {
+        k.use_file();
+        file->release(way::in);
+      }
+      leave();
+    });
+    cancel();
+  }
+};
+
+TEST(PollableModel, AContextEndsAWait) {
+  model::holds<canceled_read>("read, cancel", {.preemptions = 3, .seconds = 2}, false, false);
+  model::holds<canceled_read>("read, event, cancel", {.preemptions = 2, .seconds = 2}, true, false);
+}
+TEST(PollableModel, AContextEndsAPlaceInTheQueue) {
+  model::holds<canceled_turn>("one before, cancel", {.preemptions = 3, .seconds = 2}, 1, false);
+  model::holds<canceled_turn>("two beside, cancel", {.preemptions = 2, .seconds = 2}, 2, false);
+}
+TEST(PollableModel, AContextThatForgetsToWakeIsCaught) {
+  model::catches<canceled_read>("said, and nobody woken", {}, false, true);
+  model::catches<canceled_turn>("claimed, and nobody woken", {}, 1, true);
+}
 
 TEST(PollableModel, TurnsAndAClose) {
   model::holds<turns>("one turn, close", {}, 1, fault::none);

@@ -35,7 +35,8 @@ inline result to_result(vole::chan_status s) {
     case vole::chan_status::ok: return result::ok;
     case vole::chan_status::closed: return result::closed;
     case vole::chan_status::timeout: return result::timeout;
-    case vole::chan_status::would_block: break;
+    case vole::chan_status::would_block:
+    case vole::chan_status::canceled: break;  // no operation here has a context
   }
   return result::would_block;
 }

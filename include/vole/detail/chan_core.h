@@ -7,7 +7,9 @@
 namespace vole {
 inline namespace v0 {
 
-enum class chan_status { ok, would_block, closed, timeout };
+enum class chan_status { ok, would_block, closed, timeout, canceled };
+
+class context;
 
 namespace detail {
 
@@ -22,9 +24,12 @@ struct chan_type {
 
 // The size of a value that is copied without a call: numbers, pointers and mere signals, what mostly
 // travels. 0: any other.
-constexpr std::size_t plain_size(const chan_type& t) noexcept {
-  const bool is_bytes = t.move == nullptr && t.leave == nullptr;
-  return is_bytes && (t.size == 8 || t.size == 4 || t.size == 1) ? t.size : 0;
+constexpr std::size_t plain_size(bool is_bytes, std::size_t size) noexcept {
+  return is_bytes && (size == 8 || size == 4 || size == 1) ? size : 0;
+}
+// Not constexpr: under -fsanitize=undefined g++ takes no function's address for a constant there.
+inline std::size_t plain_size(const chan_type& t) noexcept {
+  return plain_size(t.move == nullptr && t.leave == nullptr, t.size);
 }
 
 class chan_core;  // null: the nil channel
@@ -48,6 +53,9 @@ chan_status chan_try_recv(chan_core* c, void* room) noexcept;
 // `when`: ns of the steady clock.
 chan_status chan_send_until(chan_core* c, void* value, std::int64_t when) noexcept;
 chan_status chan_recv_until(chan_core* c, void* room, std::int64_t when) noexcept;
+// Until the context is cancelled. One that is already wins over a channel that is ready.
+chan_status chan_send_with(chan_core* c, void* value, const context& ctx) noexcept;
+chan_status chan_recv_with(chan_core* c, void* room, const context& ctx) noexcept;
 bool chan_close(chan_core* c) noexcept;                         // false: closed already
 std::size_t chan_size(const chan_core* c) noexcept;
 std::size_t chan_capacity(const chan_core* c) noexcept;

@@ -71,7 +71,8 @@ struct chan_type_of {
 };
 
 template <class T>
-inline constexpr std::size_t plain_size_of = plain_size(chan_type_of<T>::type);
+inline constexpr std::size_t plain_size_of =
+    plain_size(chan_type_of<T>::bytes, sizeof(typename chan_type_of<T>::cell));
 
 template <class T>
 chan_core* make_chan(std::size_t capacity) {

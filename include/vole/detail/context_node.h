@@ -8,6 +8,10 @@
 #include <memory>
 #include <utility>
 
+namespace vole::rt {
+class interrupter;
+}
+
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -38,6 +42,9 @@ inline context_node* share_context(context_node* n) noexcept {
   if (n != nullptr) n->references.fetch_add(1, std::memory_order_relaxed);
   return n;
 }
+
+// What ends a wait when the context is cancelled (src/sched/interrupt.h). Null: it never is.
+rt::interrupter* interrupter_of(const context_node* n) noexcept;
 
 // A loop: a chain of a million contexts must not be a million calls deep.
 inline void drop_context(context_node* n) noexcept {

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <vole/detail/thrower.h>
 #include <vole/sync.h>
 
 namespace vole {
@@ -22,7 +23,8 @@ enum class outcome : unsigned char { pending, value, exception, exited, canceled
 
 // The stack is being unwound: by an exception, or by exit_goroutine().
 bool unwinding() noexcept;
-[[noreturn]] void uncollected(const std::exception_ptr& error) noexcept;
+// The panic for an exception that left a spawned goroutine, and that no join() has asked for.
+[[noreturn]] void uncollected(const std::exception_ptr& error, const thrower* by) noexcept;
 [[noreturn]] void throw_nothing_to_join();
 [[noreturn]] void throw_no_result(outcome why);
 
@@ -36,7 +38,7 @@ class join_base {
   void wait() noexcept { finished_.wait(); }
   bool failed() const noexcept { return outcome_ == outcome::exception; }
   [[noreturn]] void rethrow() { std::rethrow_exception(std::move(error_)); }
-  [[noreturn]] void panic() noexcept { uncollected(error_); }
+  [[noreturn]] void panic() noexcept { uncollected(error_, thrower_.get()); }
   void drop() noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
@@ -57,6 +59,7 @@ class join_base {
 
   outcome outcome_ = outcome::pending;
   std::exception_ptr error_;
+  std::unique_ptr<thrower> thrower_;  // with error_
 
  private:
   wait_group finished_;
@@ -183,6 +186,7 @@ class joinable_task final : public join_state<R> {
       throw;
     } catch (...) {
       this->error_ = std::current_exception();
+      this->thrower_ = this_thrower();
       return outcome::exception;
     }
   }

@@ -6,10 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <version>
+#ifdef __cpp_lib_format
+#include <format>
+#endif
 
 namespace vole {
 inline namespace v0 {
@@ -53,6 +58,11 @@ class address {
 
   friend bool operator==(const address&, const address&) = default;
   friend std::strong_ordering operator<=>(const address&, const address&) = default;
+  template <class Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& to,
+                                                      const address& a) {
+    return to << a.to_string();
+  }
 
   const detail::address_parts& parts() const noexcept { return parts_; }  // vole's own
 
@@ -68,3 +78,13 @@ template <>
 struct std::hash<vole::net::address> {
   std::size_t operator()(const vole::net::address& a) const noexcept;
 };
+
+#ifdef __cpp_lib_format
+template <>
+struct std::formatter<vole::net::address> : std::formatter<std::string> {
+  template <class Context>
+  auto format(const vole::net::address& a, Context& to) const {
+    return std::formatter<std::string>::format(a.to_string(), to);
+  }
+};
+#endif

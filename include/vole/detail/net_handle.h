@@ -31,9 +31,9 @@ class net_handle {
 
   // From then on every read (write) fails with errc::deadline_exceeded, one that waits now
   // included, until another deadline is set; max(): none.
-  void set_deadline(time_point t) const noexcept;
-  void set_read_deadline(time_point t) const noexcept;  // for a listener: accept's
-  void set_write_deadline(time_point t) const noexcept;
+  void set_deadline(any_time_point t) const noexcept;
+  void set_read_deadline(any_time_point t) const noexcept;  // for a listener: accept's
+  void set_write_deadline(any_time_point t) const noexcept;
 
   net::address local_address() const;  // empty if there is none
 
@@ -43,6 +43,7 @@ class net_handle {
   [[nodiscard]] int release() noexcept;
 
  protected:
+  friend struct kernel_copy;  // vole/io.h
   net_handle() noexcept = default;
   explicit net_handle(endpoint* owned) noexcept : end_(owned) {}
   endpoint* end_ = nullptr;

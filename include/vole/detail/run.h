@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <vole/detail/thrower.h>
+
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -16,13 +18,24 @@ namespace detail {
 // runtime. Throws std::logic_error where run() may not be called.
 void run_main(void (*body)(void*), void* arg);
 
+// While run() rethrows what has left the main goroutine. If nobody outside catches it, the program
+// ends before this is destroyed, and says where the exception came from.
+class rethrowing {
+ public:
+  explicit rethrowing(const thrower* by) noexcept;
+  ~rethrowing();
+  rethrowing(const rethrowing&) = delete;
+  rethrowing& operator=(const rethrowing&) = delete;
+};
+
 template <class F>
 int run_with(F&& main_fn) {
   struct frame {
     F& fn;
     int result = 0;
     std::exception_ptr error;
-  } f{main_fn, 0, nullptr};
+    std::unique_ptr<thrower> by;
+  } f{main_fn, 0, nullptr, nullptr};
   run_main(
       // no_sanitize: the library binds a forced unwind's reference to nothing.
       [](void* arg) __attribute__((no_sanitize("undefined"))) {
@@ -37,10 +50,14 @@ int run_with(F&& main_fn) {
           throw;  // exit_goroutine(): the others go on
         } catch (...) {
           mine.error = std::current_exception();
+          mine.by = this_thrower();
         }
       },
       &f);
-  if (f.error) std::rethrow_exception(std::move(f.error));
+  if (f.error) {
+    const rethrowing here(f.by.get());
+    std::rethrow_exception(std::move(f.error));
+  }
   return f.result;
 }
 

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <system_error>
 
 #include <vole/detail/mutex_sampling.h>
 
@@ -16,12 +17,21 @@ struct waiter;
 
 namespace vole {
 inline namespace v0 {
+
+class context;
+
 namespace detail {
+
+// False: it is cancelled; why is in `error`, which is cleared otherwise.
+bool may_wait(const context& ctx, std::error_code& error) noexcept;
+// What a wait that a context ended throws.
+[[noreturn]] void throw_wait_ended(const char* what, const std::error_code& error);
 
 namespace wait_flag {
 inline constexpr std::uint64_t locked = 1;    // somebody is at the list
 inline constexpr std::uint64_t sleepers = 2;  // threads may sleep until `locked` is clear
 inline constexpr std::uint64_t waiting = 4;   // the list is not empty
+inline constexpr std::uint64_t anybody = locked | sleepers | waiting;
 inline constexpr std::uint64_t first_own = 8;
 inline constexpr std::uint64_t owned = std::uint64_t{1} << 31;  // a mutex's
 inline constexpr std::uint64_t all = 0xffffffffu;
@@ -40,7 +50,7 @@ struct waitable {
   wait_list waiters;
 };
 
-// In checked builds of the library fatal if anybody waits; otherwise it does nothing.
+// Fatal if anybody waits, unless it is a static object, which exit() destroys.
 void destroyed_while_used(const waitable& s, const char* what) noexcept;
 inline void destroying(const waitable& s, const char* what) noexcept {
   if (s.word.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -50,7 +60,31 @@ inline void destroying(const waitable& s, const char* what) noexcept {
 // ── wait_group ── count: what is not done yet.
 void wait_group_add_slow(waitable& s, std::uint64_t old, std::int32_t n) noexcept;
 void wait_group_wait_slow(waitable& s) noexcept;
+// False: the context was cancelled first; why is in `error`.
+bool wait_group_wait_unless(waitable& s, const context& ctx, std::error_code& error) noexcept;
 [[noreturn]] void wait_group_destroyed() noexcept;
+
+// ── latch ── count: what is not counted down yet.
+void latch_count_down_slow(waitable& s, std::uint64_t old, std::int64_t n) noexcept;
+void latch_wait_slow(waitable& s) noexcept;
+bool latch_wait_unless(waitable& s, const context& ctx, std::error_code& error) noexcept;
+[[noreturn]] void latch_expected() noexcept;
+
+// ── barrier ── count: who has not arrived yet in this phase.
+namespace barrier_flag {
+inline constexpr std::uint64_t phase = wait_flag::first_own;  // turns with each
+}
+struct barrier_waitable : waitable {
+  explicit constexpr barrier_waitable(std::int32_t n) noexcept
+      : waitable{static_cast<std::uint64_t>(n) << wait_flag::count_shift, {}}, expected(n) {}
+  std::atomic<std::int32_t> expected;  // in the next phase
+};
+void barrier_complete(barrier_waitable& s) noexcept;  // everybody has arrived
+void barrier_wait_slow(waitable& s, std::uint64_t phase) noexcept;
+bool barrier_wait_unless(waitable& s, std::uint64_t phase, const context& ctx,
+                         std::error_code& error) noexcept;
+[[noreturn]] void barrier_expected() noexcept;
+[[noreturn]] void barrier_overrun() noexcept;
 
 // ── mutex ── count: how often it was locked, modulo 2^32.
 namespace mutex_flag {
@@ -86,6 +120,10 @@ struct mutex_attempt {
 // Not 0: it is ours. 0: we waited and were woken; call again. (Not a bool: what a parked goroutine
 // is told goes straight to the caller.)
 std::uintptr_t mutex_lock_slow(waitable& s, mutex_attempt& mine) noexcept;
+// It was not free. `when`: ns of the steady clock; false: it came first, or the context was
+// cancelled.
+bool mutex_lock_until(waitable& s, std::int64_t when) noexcept;
+bool mutex_lock_unless(waitable& s, const context& ctx, std::error_code& error) noexcept;
 void mutex_unlock_slow(waitable& s) noexcept;
 void mutex_others_wait() noexcept;  // unlocked, and somebody is about to compete
 // The word says `owned`. lock: false: by somebody else, or it is held; once that flag is gone, or
@@ -112,6 +150,12 @@ void shared_lock_slow(shared_waitable& s) noexcept;
 void shared_unlock_slow(shared_waitable& s) noexcept;
 void shared_lock_shared_slow(shared_waitable& s) noexcept;
 void shared_unlock_shared_slow(shared_waitable& s) noexcept;
+// As for a mutex.
+bool shared_lock_until(shared_waitable& s, std::int64_t when) noexcept;
+bool shared_lock_shared_until(shared_waitable& s, std::int64_t when) noexcept;
+bool shared_lock_unless(shared_waitable& s, const context& ctx, std::error_code& error) noexcept;
+bool shared_lock_shared_unless(shared_waitable& s, const context& ctx,
+                               std::error_code& error) noexcept;
 
 // ── condition_variable ──
 // What a stop callback and the wait it may end share; guarded by the condition variable's lock.
@@ -125,6 +169,9 @@ struct condition_stop {
 // false: it came first.
 void condition_wait(waitable& s, waitable& held_mutex, condition_stop* stop) noexcept;
 bool condition_wait_until(waitable& s, waitable& held_mutex, std::int64_t when) noexcept;
+// False: the context was cancelled first; why is in `error`.
+bool condition_wait_unless(waitable& s, waitable& held_mutex, const context& ctx,
+                           std::error_code& error) noexcept;
 void condition_stopped(condition_stop& stop) noexcept;
 void condition_notify(waitable& s, bool all) noexcept;
 void condition_destroyed(waitable& s) noexcept;
@@ -134,6 +181,9 @@ void condition_destroyed(waitable& s) noexcept;
 void semaphore_acquire_slow(waitable& s, std::int32_t n) noexcept;
 // `when`: ns of the steady clock. False: it came first.
 bool semaphore_acquire_until(waitable& s, std::int32_t n, std::int64_t when) noexcept;
+// False: the context was cancelled first; why is in `error`.
+bool semaphore_acquire_unless(waitable& s, std::int32_t n, const context& ctx,
+                              std::error_code& error) noexcept;
 void semaphore_release_slow(waitable& s, std::int32_t n) noexcept;
 [[noreturn]] void semaphore_negative() noexcept;
 

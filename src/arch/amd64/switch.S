@@ -193,6 +193,8 @@ vole_run_g:
         // The landing of a goroutine that has ended, and what is rare in the others. Frames on
         // both sides have the same shape, so the unwind rules hold before and after the stack
         // pointer changes.
+        .globl  vole_land
+        .hidden vole_land
         .type   vole_land, @function
 vole_land:
         .cfi_startproc

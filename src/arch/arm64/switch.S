@@ -123,6 +123,8 @@ vole_run_g:
         .cfi_endproc
         .size   vole_run_g, . - vole_run_g
 
+        .globl  vole_land
+        .hidden vole_land
         .type   vole_land, %function
 vole_land:
         .cfi_startproc

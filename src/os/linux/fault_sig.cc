@@ -5,6 +5,7 @@
 //        gives it the hook back and does not climb on top again: the two would
 //        call each other for ever.
 #include <csignal>
+#include <ucontext.h>
 
 #include "base/atomic.h"
 #include "os/linux/pass_on.h"
@@ -15,11 +16,15 @@ namespace {
 
 struct watched {
   int number;
+  const char* name;
   bool in_chain;            // ours is installed, or buried under somebody else's
   struct sigaction before;  // written before ours is installed
 };
 
-constinit watched faults[] = {{SIGSEGV, false, {}}, {SIGBUS, false, {}}};
+constinit watched faults[] = {{SIGSEGV, "SIGSEGV", false, {}},
+                              {SIGBUS, "SIGBUS", false, {}},
+                              {SIGFPE, "SIGFPE", false, {}},
+                              {SIGILL, "SIGILL", false, {}}};
 constinit base::atomic<fault_hook> current_hook{nullptr};
 
 void pass_on(const struct sigaction& before, int number, siginfo_t* info, void* context) noexcept {
@@ -33,11 +38,25 @@ void pass_on(const struct sigaction& before, int number, siginfo_t* info, void* 
   if (before.sa_handler != SIG_IGN || !sent) die_of(number, sent);
 }
 
+const void* interrupted_pc(const void* context) noexcept {
+  const mcontext_t& m = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  const auto pc = static_cast<std::uintptr_t>(m.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  const auto pc = static_cast<std::uintptr_t>(m.pc);
+#endif
+  return reinterpret_cast<const void*>(pc);
+}
+
 extern "C" void vole_on_fault(int number, siginfo_t* info, void* context) {
   const fault_hook hook = current_hook.load(std::memory_order_acquire);  // pairs: install
-  if (hook != nullptr && info->si_code > 0) hook(info->si_addr);
   for (const watched& w : faults) {
-    if (w.number == number) pass_on(w.before, number, info, context);
+    if (w.number != number) continue;
+    const bool wanted_memory =
+        (number == SIGSEGV || number == SIGBUS) && info->si_code != SI_KERNEL;
+    if (hook != nullptr && info->si_code > 0)
+      hook({w.name, wanted_memory, info->si_addr, interrupted_pc(context), !is_handler(w.before)});
+    pass_on(w.before, number, info, context);
   }
 }
 

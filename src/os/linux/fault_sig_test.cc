@@ -20,8 +20,8 @@ std::byte* forbidden() {
 }
 void touch() { *static_cast<volatile std::byte*>(forbidden()); }
 
-void on_fault(void* address) noexcept {
-  say(address == forbidden() ? "hook\n" : "hook elsewhere\n");
+void on_fault(const fault& f) noexcept {
+  say(f.address == forbidden() ? "hook\n" : "hook elsewhere\n");
 }
 void plain_handler(int) {
   say("plain\n");
@@ -167,7 +167,7 @@ TEST(Fault, HandlerBeforeUsMayJumpOutAgainAndAgain) {
   struct sigaction jumping {};
   jumping.sa_handler = [](int) { siglongjmp(escape, 1); };
   sigaction(SIGSEGV, &jumping, nullptr);
-  ASSERT_TRUE(install_fault_handler([](void*) noexcept {}));
+  ASSERT_TRUE(install_fault_handler([](const fault&) noexcept {}));
   volatile int jumps = 0;
   if (sigsetjmp(escape, 1) != 0) jumps = jumps + 1;
   if (jumps < 3) touch();
@@ -204,7 +204,7 @@ TEST_F(FaultDeathTest, OverflowOfTheThreadsOwnStackReachesTheHook) {
       {
         std::byte* memory = nullptr;
         if (!make_alternate_stack(&memory)) _exit(1);
-        install_fault_handler([](void*) noexcept {
+        install_fault_handler([](const fault&) noexcept {
           say("overflow\n");
           _exit(9);
         });

@@ -6,7 +6,7 @@
 //        sleeps if the bell has not rung since. So no count is left lying.
 // Note   while it runs all other signals wait: it never nests, however many come, and the
 //        alternate stack is deep enough. Calls that it interrupts are restarted.
-//        If somebody has put a handler over ours, unhear leaves theirs alone.
+//        If somebody has put a handler over ours, unhear and reset leave theirs alone.
 #include <cerrno>
 #include <csignal>
 #include <unistd.h>
@@ -20,6 +20,7 @@ namespace {
 constinit base::atomic<std::uint32_t> counts[kMostSignals + 1]{};
 constinit base::atomic<std::uint32_t> bell{0};  // futex word
 constinit struct sigaction before[kMostSignals + 1]{};
+constinit bool ignored[kMostSignals + 1]{};  // by ignore_signal
 
 extern "C" void vole_on_signal(int number) {
   const int saved = errno;
@@ -30,6 +31,17 @@ extern "C" void vole_on_signal(int number) {
 
 bool is_ours(const struct sigaction& a) noexcept {
   return (a.sa_flags & SA_SIGINFO) == 0 && a.sa_handler == vole_on_signal;
+}
+bool is_ignoring(const struct sigaction& a) noexcept {
+  return (a.sa_flags & SA_SIGINFO) == 0 && a.sa_handler == SIG_IGN;
+}
+
+// Sets the action, and remembers what it was if that was not our doing.
+int set_action(int number, const struct sigaction& next) noexcept {
+  struct sigaction now {};
+  if (sigaction(number, &next, &now) != 0) return errno;
+  if (!is_ours(now) && !(ignored[number] && is_ignoring(now))) before[number] = now;
+  return 0;
 }
 
 }  // namespace
@@ -42,10 +54,25 @@ int hear_signal(int number) noexcept {
   for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS})
     sigdelset(&ours.sa_mask, fault);
   counts[number].store(0, base::seq_cst);  // what came for those who listened before
+  const int error = set_action(number, ours);
+  if (error == 0) ignored[number] = false;
+  return error;
+}
+
+int ignore_signal(int number) noexcept {
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  const int error = set_action(number, ignore);
+  if (error == 0) ignored[number] = true;
+  return error;
+}
+
+int reset_signal(int number) noexcept {
   struct sigaction now {};
-  if (sigaction(number, &ours, &now) != 0) return errno;
-  if (!is_ours(now)) before[number] = now;
-  return 0;
+  if (sigaction(number, nullptr, &now) != 0) return errno;
+  if (!is_ours(now) && !(ignored[number] && is_ignoring(now))) return 0;
+  ignored[number] = false;
+  return sigaction(number, &before[number], nullptr) != 0 ? errno : 0;
 }
 
 void unhear_signal(int number) noexcept {

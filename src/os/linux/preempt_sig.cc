@@ -1,4 +1,5 @@
-// Preemption by signal: the slice timers, and the handler of their signal.
+// Preemption by signal: the slice timers, and the handler of their signal; questions come by the
+// same one.
 //
 // Where  vole_on_preempt: signal context, on the thread's alternate stack, with every signal
 //        blocked that libc lets us block (its own two stay open: setgid() waits for them).
@@ -25,9 +26,11 @@ namespace vole::os {
 namespace {
 
 constinit base::atomic<preempt_hook> current_hook{nullptr};
+constinit base::atomic<question_hook> current_question_hook{nullptr};
 constinit struct sigaction before {};  // written before ours is installed
-constinit int installed = 0;           // the signal; ours is there, or buried under another's
-constinit int tag = 0;                 // its address marks our timers
+constinit base::atomic<int> installed{0};  // the signal; ours is there, or buried under another's
+constinit base::atomic<bool> installing{false};
+constinit int tag = 0, question_tag = 0;  // their addresses mark our timers and our questions
 
 const void* interrupted_sp(const void* context) noexcept {
   const mcontext_t& m = static_cast<const ucontext_t*>(context)->uc_mcontext;
@@ -63,14 +66,48 @@ bool set(int id, std::int64_t first, std::int64_t then) noexcept {
   return syscall(SYS_timer_settime, id, 0, &both, nullptr) == 0;
 }
 
+bool is_question(const siginfo_t& info) noexcept {
+  return info.si_code == SI_QUEUE && info.si_value.sival_ptr == &question_tag &&
+         info.si_pid == getpid();
+}
+
+// First, since a thread may be captured for long.
+void answer(const void* context) noexcept {
+  const question_hook hook = current_question_hook.load(std::memory_order_acquire);
+  if (hook != nullptr) hook(context);
+}
+
 extern "C" void vole_on_preempt(int number, siginfo_t* info, void* context) {
   const int saved = errno;
   if (info->si_code == SI_TIMER && info->si_value.sival_ptr == &tag) {
-    current_hook.load(std::memory_order_acquire)(interrupted_sp(context));  // pairs: install
+    answer(context);
+    const preempt_hook hook = current_hook.load(std::memory_order_acquire);  // pairs: install
+    hook(interrupted_sp(context), context);
+  } else if (is_question(*info)) {
+    answer(context);
   } else {
     pass_on(number, info, context);
   }
   errno = saved;
+}
+
+// One at a time: a runtime that starts, and whoever asks the first question.
+bool install(int signal) noexcept {
+  for (int spins = 0; installing.exchange(true, std::memory_order_acquire); ++spins) {
+    if (spins == 1 << 20) return false;  // a program that dies in here still has its last words
+    base::cpu_relax();
+  }
+  bool done = installed.load(base::relaxed) == signal;
+  if (!done && sigaction(signal, nullptr, &before) == 0) {
+    struct sigaction ours {};
+    ours.sa_sigaction = vole_on_preempt;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigfillset(&ours.sa_mask);
+    done = sigaction(signal, &ours, nullptr) == 0;
+    if (done) installed.store(signal, base::relaxed);
+  }
+  installing.store(false, std::memory_order_release);
+  return done;
 }
 
 }  // namespace
@@ -84,15 +121,23 @@ bool may_preempt_with(int signal) noexcept {
 
 bool install_preempt_handler(int signal, preempt_hook hook) noexcept {
   current_hook.store(hook, std::memory_order_release);  // pairs: vole_on_preempt
-  if (installed == signal) return true;
-  if (sigaction(signal, nullptr, &before) != 0) return false;
-  struct sigaction ours {};
-  ours.sa_sigaction = vole_on_preempt;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-  sigfillset(&ours.sa_mask);
-  if (sigaction(signal, &ours, nullptr) != 0) return false;
-  installed = signal;
-  return true;
+  return install(signal);
+}
+
+bool install_question_handler(int signal, question_hook hook) noexcept {
+  current_question_hook.store(hook, std::memory_order_release);  // pairs: answer
+  return install(signal);
+}
+
+bool ask_thread(std::uint64_t thread_id, int signal) noexcept {
+  siginfo_t info{};
+  info.si_signo = signal;
+  info.si_code = SI_QUEUE;
+  info.si_pid = getpid();
+  info.si_uid = getuid();
+  info.si_value.sival_ptr = &question_tag;
+  return syscall(SYS_rt_tgsigqueueinfo, info.si_pid, static_cast<pid_t>(thread_id), signal,
+                 &info) == 0;
 }
 
 int start_slice_timer(int* id, int signal, std::int64_t ns, bool wall) noexcept {

@@ -18,7 +18,7 @@ std::atomic<int> slices{0}, theirs{0};
 std::atomic<std::uint64_t> last_thread{0};
 std::atomic<const void*> last_sp{nullptr};
 
-void count_slice(const void* sp) noexcept {
+void count_slice(const void* sp, const void*) noexcept {
   errno = 77;
   last_thread = thread_id();
   last_sp = sp;

@@ -112,6 +112,11 @@ inline void yield_now() noexcept {}
 namespace lifecycle {
 inline void watch_forks() noexcept {}
 inline void refuse_forked_child() noexcept {}
+enum class phase : std::uint32_t { stopped, running, stopping, forked };
+inline phase now() noexcept { return phase::running; }
+inline bool is_zombie() noexcept { return false; }
+inline bool visit() noexcept { return true; }
+inline void end_visit() noexcept {}
 }
 namespace strict {
 inline void leave_alone(int) noexcept {}
@@ -125,10 +130,12 @@ inline M* reenter() noexcept { return arch::this_m(); }
 inline bool try_enter(M*) noexcept { return true; }
 inline void leave(M*) noexcept {}
 inline bool may_enter_briefly(M* m) noexcept { return m != nullptr; }
-inline bool enter_briefly(M*) noexcept { return true; }
+inline bool may_enter_unasked(M* m) noexcept { return m != nullptr; }
+inline M* enter_briefly(M* m) noexcept { return m; }
 inline bool seems_without_p() noexcept { return arch::this_m() == nullptr; }
 inline bool try_leave(M*) noexcept { return true; }
 inline void attend() noexcept {}
+inline void leave_in_place(M*) noexcept {}
 inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept) noexcept {
   waiter* const w = &m->curg->wait;
   w->g = m->curg;

@@ -13,6 +13,7 @@ struct timer {
 };
 inline constexpr std::int64_t kNoTimer = INT64_MAX;
 inline void add_timer(M*, timer*, std::int64_t) noexcept {}
+inline void add_timer_again(M*, timer*, std::int64_t) noexcept {}
 inline bool stop_timer(timer*) noexcept { return false; }
 inline std::uint32_t timer_generation() noexcept { return 1; }
 

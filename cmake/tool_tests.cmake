@@ -1,0 +1,96 @@
+# The tests of `vole`, the command; cmake/tools.cmake says which there are.
+
+if(NOT TARGET vole_command)
+  return()
+endif()
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+foreach(source IN LISTS vole_tool_tests)
+  vole_test_name(name ${source} ${PROJECT_SOURCE_DIR}/tools/vole)
+  vole_add_gtest(tools_${name} tools ${source})
+  target_link_libraries(tools_${name} PRIVATE vole_tool)
+  target_include_directories(tools_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+endforeach()
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*_child.cc)
+foreach(source IN LISTS sources)
+  get_filename_component(child ${source} NAME_WE)
+  add_executable(tools_${child} ${source})
+  set_target_properties(tools_${child} PROPERTIES
+    OUTPUT_NAME ${child}
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+  target_link_libraries(tools_${child} PRIVATE vole::vole)
+  vole_own_code(tools_${child})
+endforeach()
+
+# As users have it: both optimised, vole without debug information. And with vole as a shared library.
+if(vole_as_shipped AND NOT BUILD_SHARED_LIBS)
+  file(WRITE ${PROJECT_BINARY_DIR}/shared_vole.cc "")
+  add_library(tools_shared_vole SHARED ${PROJECT_BINARY_DIR}/shared_vole.cc)
+  set_target_properties(tools_shared_vole PROPERTIES
+    OUTPUT_NAME vole LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools
+    VERSION ${PROJECT_VERSION})
+  target_link_libraries(tools_shared_vole
+    PRIVATE -Wl,--whole-archive vole -Wl,--no-whole-archive)
+  foreach(kind IN ITEMS release shared)
+    add_executable(tools_parked_${kind} ${PROJECT_SOURCE_DIR}/tests/tools/parked_child.cc)
+    set_target_properties(tools_parked_${kind} PROPERTIES
+      OUTPUT_NAME parked_${kind}
+      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+    target_include_directories(tools_parked_${kind} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+    target_compile_options(tools_parked_${kind} PRIVATE -O2 -g)
+    vole_own_code(tools_parked_${kind})
+  endforeach()
+  # The same without any debug information: names by the symbol table alone.
+  add_executable(tools_outside_release ${PROJECT_SOURCE_DIR}/tests/tools/outside_child.cc)
+  set_target_properties(tools_outside_release PROPERTIES
+    OUTPUT_NAME outside_release
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+  target_include_directories(tools_outside_release PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_compile_options(tools_outside_release PRIVATE -O2 -g0)
+  vole_own_code(tools_outside_release)
+  target_link_libraries(tools_outside_release PRIVATE ${vole_as_shipped})
+  target_link_libraries(tools_parked_release PRIVATE ${vole_as_shipped})
+  target_link_libraries(tools_parked_shared PRIVATE tools_shared_vole Threads::Threads)
+endif()
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*_test.py)
+if(NOT TARGET tools_parked_release)
+  list(FILTER sources EXCLUDE REGEX "/(gdb|core)_test\\.py$")  # they look at these programs, too
+endif()
+foreach(source IN LISTS sources)
+  get_filename_component(name ${source} NAME_WE)
+  add_test(NAME ${VOLE_TEST_PREFIX}tools_${name}
+    COMMAND Python3::Interpreter -B ${source} --verbose)
+  vole_describe_test(tools_${name} tools)
+  set_property(TEST ${VOLE_TEST_PREFIX}tools_${name} APPEND PROPERTY ENVIRONMENT
+    "VOLE_COMMAND=$<TARGET_FILE:vole_command>"        # the command
+    "VOLE_TOOLS_DIR=${PROJECT_BINARY_DIR}/tools"      # the children
+    "VOLE_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
+    "VOLE_BUILD_DIR=${PROJECT_BINARY_DIR}"
+    "VOLE_CXX=${CMAKE_CXX_COMPILER}"
+    "VOLE_CMAKE=${CMAKE_COMMAND}")
+endforeach()
+
+# Nonsense for the readers of cores and roots, by libFuzzer where clang brings it: a bounded run.
+find_program(VOLE_CLANG clang++)
+mark_as_advanced(VOLE_CLANG)
+if(VOLE_CLANG AND VOLE_LIBDW_INCLUDE)
+  set(fuzzed ${PROJECT_SOURCE_DIR}/tests/tools/core_fuzz.cc)
+  foreach(part IN ITEMS elf_image core_file target target_core target_process live_memory proc
+      root_reader records sweep picture pause)
+    list(APPEND fuzzed ${PROJECT_SOURCE_DIR}/tools/vole/outside/${part}.cc)
+  endforeach()
+  set(fuzzer ${PROJECT_BINARY_DIR}/tools/core_fuzz)
+  add_custom_command(OUTPUT ${fuzzer}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/tools
+    COMMAND ${VOLE_CLANG} -std=c++20 -g1 -O1 -fsanitize=fuzzer,address,undefined
+      -fno-sanitize-recover=all -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/tools/vole
+      ${fuzzed} -o ${fuzzer}
+    DEPENDS ${fuzzed} ${PROJECT_SOURCE_DIR}/tests/tools/synthetic_core.h
+    VERBATIM)
+  add_custom_target(tools_core_fuzz ALL DEPENDS ${fuzzer})
+  add_test(NAME ${VOLE_TEST_PREFIX}tools_core_fuzz
+    COMMAND ${fuzzer} -max_total_time=20 -runs=200000 -max_len=4096 -print_final_stats=1)
+  vole_describe_test(tools_core_fuzz tools)
+endif()

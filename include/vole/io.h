@@ -1,0 +1,246 @@
+// Streams of bytes: a buffered reader and writer, copy, read_all.
+//
+//     vole::io::reader in(conn);
+//     vole::io::writer out(conn);
+//     std::string line;
+//     while (in.read_line(line)) {
+//       out.write(line);
+//       out.write("\n");
+//       out.flush();
+//     }
+//
+// They work over a net::conn and over anything that reads or writes as one does (reader_like,
+// writer_like; a reader and a writer are such things themselves). They refer to it: it must live
+// longer, at the same address. One goroutine at a time may use a reader or writer.
+//
+// What may fail throws std::system_error. Each has a twin with a last std::error_code& that does
+// not throw it. What the reader or writer underneath throws by itself, and std::bad_alloc, passes
+// through either.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <vole/detail/io_stream.h>
+#include <vole/errors.h>
+#include <vole/net.h>
+
+namespace vole {
+inline namespace v0 {
+namespace io {
+
+// Reads ahead into a buffer. After an error in read_line, read_until or peek nothing is lost: what
+// had come is still in the buffer, and when the cause is gone (a deadline that is set anew) the
+// same call goes on where it was.
+class reader {
+ public:
+  static constexpr std::size_t default_buffer = 4096;
+  static constexpr std::size_t default_max_line = 64 * 1024;
+
+  template <reader_like R>
+    requires(!std::same_as<R, reader>)
+  explicit reader(R& source, std::size_t buffer = default_buffer) noexcept
+      : reader(detail::source_of(source), buffer) {}
+  reader(const reader&) = delete;
+  reader& operator=(const reader&) = delete;
+
+  // The longest line that read_line and the longest piece that read_until give; its ending does
+  // not count. One that is longer is errc::too_long: a peer must not be able to fill the memory.
+  // The buffer grows up to this when it has to.
+  void set_max_line(std::size_t bytes) noexcept { max_line_ = bytes; }
+  std::size_t max_line() const noexcept { return max_line_; }
+
+  // The next line, without its "\n" or "\r\n". False: the end (or, in the twin, an error), and the
+  // line is empty. A last line that has no ending counts, unless it is empty.
+  [[nodiscard]] bool read_line(std::string& line);
+  [[nodiscard]] bool read_line(std::string& line, std::error_code& error);
+  // The same for another ending: what comes before `delimiter`, which is taken and not given.
+  [[nodiscard]] bool read_until(char delimiter, std::string& text);
+  [[nodiscard]] bool read_until(char delimiter, std::string& text, std::error_code& error);
+  // Whether the last read_line or read_until met its ending. False: the stream ended instead, and
+  // what it gave may have been cut short.
+  bool was_complete() const noexcept { return complete_; }
+
+  // Fills `to`, and returns its size; 0: the end, and not one byte before it. The end in the middle
+  // is errc::unexpected_end. The twin returns on error how much came: go on behind that.
+  std::size_t read_exact(std::span<std::byte> to);
+  std::size_t read_exact(std::span<char> to) { return read_exact(std::as_writable_bytes(to)); }
+  std::size_t read_exact(std::span<std::byte> to, std::error_code& error);
+  std::size_t read_exact(std::span<char> to, std::error_code& error) {
+    return read_exact(std::as_writable_bytes(to), error);
+  }
+
+  // Some bytes, as soon as there are any; 0: the end.
+  [[nodiscard]] std::size_t read(std::span<std::byte> to);
+  [[nodiscard]] std::size_t read(std::span<char> to) { return read(std::as_writable_bytes(to)); }
+  [[nodiscard]] std::size_t read(std::span<std::byte> to, std::error_code& error);
+  [[nodiscard]] std::size_t read(std::span<char> to, std::error_code& error) {
+    return read(std::as_writable_bytes(to), error);
+  }
+
+  // The next n bytes, which stay to be read; fewer only at the end or, in the twin, on error. Good
+  // until the next call.
+  [[nodiscard]] std::string_view peek(std::size_t n = 1);
+  [[nodiscard]] std::string_view peek(std::size_t n, std::error_code& error);
+
+  // What has come already and can be read without waiting.
+  std::size_t buffered() const noexcept { return end_ - begin_; }
+
+ private:
+  reader(detail::byte_source source, std::size_t buffer) noexcept
+      : source_(source), first_size_(buffer) {}
+
+  std::string_view ahead() const noexcept;
+  std::size_t take(std::span<std::byte> to) noexcept;
+  std::size_t fill(std::size_t wanted, std::error_code& error);
+  void make_room(std::size_t wanted);
+  bool read_piece(char delimiter, bool is_line, std::string& to, std::error_code& error);
+
+  detail::byte_source source_;
+  std::size_t first_size_;
+  std::size_t max_line_ = default_max_line;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::size_t size_ = 0, begin_ = 0, end_ = 0;
+  bool complete_ = false;
+};
+
+// Collects what is written, and writes it when its buffer is full and at flush(). After an error
+// every write fails with that error until a flush() has worked, so that no gap can come into the
+// stream: look at the error once, at the end. Destroying it flushes, unless there was an error;
+// whether that works nobody hears, so call flush() before. It may have to wait for the peer: set a
+// deadline.
+class writer {
+ public:
+  static constexpr std::size_t default_buffer = 4096;
+
+  template <writer_like W>
+    requires(!std::same_as<W, writer>)
+  explicit writer(W& sink, std::size_t buffer = default_buffer) noexcept
+      : writer(detail::sink_of(sink), buffer) {}
+  ~writer();
+  writer(const writer&) = delete;
+  writer& operator=(const writer&) = delete;
+
+  // All of it; on error, how much was accepted: that is in the buffer or written.
+  std::size_t write(std::span<const std::byte> from);
+  std::size_t write(std::string_view from) { return write(std::as_bytes(std::span(from))); }
+  std::size_t write(std::span<const std::byte> from, std::error_code& error);
+  std::size_t write(std::string_view from, std::error_code& error) {
+    return write(std::as_bytes(std::span(from)), error);
+  }
+
+  // Writes what is in the buffer. On error the part that was not written stays there: nothing is
+  // lost or written twice if it is called again.
+  void flush();
+  void flush(std::error_code& error);
+
+  std::size_t buffered() const noexcept { return end_ - begin_; }
+
+ private:
+  writer(detail::byte_sink sink, std::size_t buffer) noexcept : sink_(sink), size_(buffer) {}
+
+  std::size_t pass_on(std::span<const std::byte> from, std::error_code& error);
+
+  detail::byte_sink sink_;
+  std::size_t size_;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::size_t begin_ = 0, end_ = 0;
+  std::error_code error_;  // of the last write or flush
+};
+
+// Which end of a copy failed.
+enum class copy_side : unsigned char { source, sink };
+
+// What the throwing copy throws.
+class copy_error : public std::system_error {
+ public:
+  copy_error(const std::error_code& code, copy_side side, std::uint64_t bytes, std::string what);
+  const char* what() const noexcept override { return what_.c_str(); }
+  copy_side side() const noexcept { return side_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }  // that had arrived
+
+ private:
+  copy_side side_;
+  std::uint64_t bytes_;
+  std::string what_;
+};
+
+// Copies until the end of `from`, and returns how many bytes arrived in `to`. Between two conns
+// the kernel moves them, where it can (splice); a writer is not flushed. The twins return on error
+// how many had arrived; what was taken from the source beyond that is lost. With two codes a source
+// that failed and a sink that failed are told apart.
+template <class To, class From>
+  requires writer_like<std::remove_reference_t<To>> && reader_like<std::remove_reference_t<From>>
+std::uint64_t copy(To&& to, From&& from, std::error_code& read_error,
+                   std::error_code& write_error) {
+  detail::copied c;
+  if constexpr (std::same_as<std::remove_cvref_t<To>, net::conn> &&
+                std::same_as<std::remove_cvref_t<From>, net::conn>) {
+    detail::copy_conns(to, from, c);
+  } else {
+    detail::copy_bytes(detail::sink_of(to), detail::source_of(from), c);
+  }
+  read_error = c.read_error;
+  write_error = c.write_error;
+  return c.bytes;
+}
+template <class To, class From>
+  requires writer_like<std::remove_reference_t<To>> && reader_like<std::remove_reference_t<From>>
+std::uint64_t copy(To&& to, From&& from, std::error_code& error) {
+  std::error_code write_error;
+  const std::uint64_t n = io::copy(to, from, error, write_error);
+  if (write_error) error = write_error;
+  return n;
+}
+template <class To, class From>
+  requires writer_like<std::remove_reference_t<To>> && reader_like<std::remove_reference_t<From>>
+std::uint64_t copy(To&& to, From&& from) {
+  detail::copied c;
+  c.bytes = io::copy(to, from, c.read_error, c.write_error);
+  if (c.failed()) detail::throw_copy_error(c);
+  return c.bytes;
+}
+
+// From where the file that this descriptor refers to stands, to its end; the kernel sends it, where
+// it can (sendfile). The descriptor stays the caller's.
+std::uint64_t copy(net::conn& to, int file);
+std::uint64_t copy(net::conn& to, int file, std::error_code& error);
+std::uint64_t copy(net::conn& to, int file, std::error_code& read_error,
+                   std::error_code& write_error);
+
+// Everything up to the end. More than `limit` bytes: errc::too_long. On error the twin returns what
+// came, at most `limit` bytes.
+template <class From>
+  requires reader_like<std::remove_reference_t<From>>
+[[nodiscard]] std::string read_all(From&& from, std::size_t limit, std::error_code& error) {
+  std::string all;
+  detail::read_everything(detail::source_of(from), limit, all, error);
+  return all;
+}
+template <class From>
+  requires reader_like<std::remove_reference_t<From>>
+[[nodiscard]] std::string read_all(From&& from, std::error_code& error) {
+  return io::read_all(from, std::numeric_limits<std::size_t>::max(), error);
+}
+template <class From>
+  requires reader_like<std::remove_reference_t<From>>
+[[nodiscard]] std::string read_all(From&& from,
+                                   std::size_t limit = std::numeric_limits<std::size_t>::max()) {
+  std::error_code error;
+  std::string all = io::read_all(from, limit, error);
+  if (error) detail::throw_io("read all", error);
+  return all;
+}
+
+}  // namespace io
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,72 @@
+// latch: a count that goes down to zero once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <system_error>
+
+#include <vole/detail/left_behind.h>
+#include <vole/detail/waitable.h>
+
+namespace vole {
+inline namespace v0 {
+
+// std::latch: those who wait go on when it has been counted down `expected` times; it is not used
+// again. Goroutines park, plain threads block. A negative number, and counting down by more than is
+// left, are fatal. Once count_down() has released a waiter it no longer touches the object. Its
+// destruction while somebody waits is fatal, unless it is static and exit() destroys it.
+class latch {
+ public:
+  static constexpr std::ptrdiff_t max() noexcept { return INT32_MAX; }
+
+  explicit constexpr latch(std::ptrdiff_t expected) noexcept : state_{first(expected), {}} {}
+  ~latch() {
+    if ((state_.word.load(std::memory_order_relaxed) & detail::wait_flag::all) != 0) [[unlikely]]
+      detail::destroyed_while_used(state_, "latch");
+  }
+  latch(const latch&) = delete;
+  latch& operator=(const latch&) = delete;
+
+  void count_down(std::ptrdiff_t n = 1) noexcept {
+    const std::uint64_t old = state_.word.fetch_sub(
+        static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift, std::memory_order_acq_rel);
+    const auto left = static_cast<std::ptrdiff_t>(old >> detail::wait_flag::count_shift);
+    if (n < 0 || n >= left || detail::left_behind() != 0) [[unlikely]]
+      detail::latch_count_down_slow(state_, old, n);
+  }
+
+  [[nodiscard]] bool try_wait() const noexcept {
+    detail::end_if_left_behind();
+    return state_.word.load(std::memory_order_acquire) == 0;
+  }
+  void wait() const noexcept {
+    if (state_.word.load(std::memory_order_acquire) == 0) return detail::end_if_left_behind();
+    detail::latch_wait_slow(state_);
+  }
+  // Until the context is cancelled at the latest: then std::system_error with its err(), which the
+  // twin puts into `error`. So it is, too, if the context was cancelled before.
+  void wait(const context& ctx) const {
+    std::error_code error;
+    if (!wait(ctx, error)) detail::throw_wait_ended("vole::latch::wait", error);
+  }
+  bool wait(const context& ctx, std::error_code& error) const noexcept {
+    return detail::may_wait(ctx, error) &&
+           (try_wait() || detail::latch_wait_unless(state_, ctx, error));
+  }
+
+  void arrive_and_wait(std::ptrdiff_t n = 1) noexcept {
+    count_down(n);
+    wait();
+  }
+
+ private:
+  static constexpr std::uint64_t first(std::ptrdiff_t n) noexcept {
+    if (n < 0 || n > max()) detail::latch_expected();
+    return static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift;
+  }
+
+  mutable detail::waitable state_;
+};
+
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,54 @@
+// SIGQUIT, for a dump.
+//
+// Law    errno is what it was. Installed once, never taken away: whoever was there before us has
+//        its turn afterwards. The default action, and that of a program which ignores SIGQUIT, do
+//        not happen any more; in a forked child, where nobody would print anything, the default
+//        one does.
+// Note   who puts a handler over ours later (signal_notify, for one) has the signal alone.
+#include <unistd.h>
+#include <cerrno>
+#include <csignal>
+
+#include "base/atomic.h"
+#include "os/linux/pass_on.h"
+#include "os/os.h"
+
+namespace vole::os {
+namespace {
+
+constinit base::atomic<quit_hook> current_hook{nullptr};
+constinit base::atomic<pid_t> home{0};  // the process that installed it; 0: not installed
+constinit struct sigaction before {};   // written before ours is installed
+
+extern "C" void vole_on_quit(int number, siginfo_t* info, void* context) {
+  const int saved = errno;
+  const bool at_home = getpid() == home.load(base::relaxed);
+  if (at_home) current_hook.load(std::memory_order_acquire)();  // pairs: install
+  if (is_handler(before)) {
+    sigset_t mask;
+    pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+    sigorset(&mask, &mask, &before.sa_mask);
+    call_handler(before, mask, number, info, context);
+  } else if (!at_home && before.sa_handler == SIG_DFL) {
+    die_of(number, true);
+  }
+  errno = saved;
+}
+
+}  // namespace
+
+int install_quit_handler(quit_hook hook) noexcept {
+  current_hook.store(hook, std::memory_order_release);  // pairs: vole_on_quit
+  pid_t none = 0;
+  if (!home.compare_exchange_strong(none, getpid(), base::seq_cst)) return 0;
+  struct sigaction ours {};
+  ours.sa_sigaction = vole_on_quit;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  sigemptyset(&ours.sa_mask);
+  if (sigaction(SIGQUIT, nullptr, &before) == 0 && sigaction(SIGQUIT, &ours, nullptr) == 0)
+    return 0;
+  home.store(0, base::relaxed);
+  return errno;
+}
+
+}  // namespace vole::os

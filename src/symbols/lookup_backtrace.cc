@@ -1,0 +1,102 @@
+// By libbacktrace. cmake/backtrace.cmake puts a copy of it into the library whose names begin with
+// vole_ and are nobody else's.
+
+#include "base/atomic.h"
+#include "base/system.h"
+#include "symbols/line_table.h"
+#include "symbols/symbols.h"
+
+struct backtrace_state;
+
+extern "C" {
+using vole_backtrace_error = void (*)(void* data, const char* message, int number);
+using vole_backtrace_full = int (*)(void* data, std::uintptr_t pc, const char* file, int line,
+                                    const char* function);
+using vole_backtrace_symbol = void (*)(void* data, std::uintptr_t pc, const char* name,
+                                       std::uintptr_t value, std::uintptr_t size);
+backtrace_state* vole_backtrace_create_state(const char* file, int threaded,
+                                             vole_backtrace_error error, void* data);
+int vole_backtrace_pcinfo(backtrace_state* s, std::uintptr_t pc, vole_backtrace_full fn,
+                          vole_backtrace_error error, void* data);
+int vole_backtrace_syminfo(backtrace_state* s, std::uintptr_t pc, vole_backtrace_symbol fn,
+                           vole_backtrace_error error, void* data);
+}
+
+namespace vole::symbols {
+namespace {
+
+void ignore(void*, const char*, int) {}
+
+backtrace_state* state() noexcept {
+  static constinit backtrace_state* made = nullptr;
+  if (made == nullptr) made = vole_backtrace_create_state(nullptr, 1, &ignore, nullptr);
+  return made;
+}
+
+constexpr std::size_t kMostPlaces = 32;  // functions inlined into one another
+
+struct answer {
+  place at[kMostPlaces];
+  std::size_t n = 0;
+  const char* symbol = nullptr;
+};
+
+// Something without a name and a line is nothing.
+int on_line(void* data, std::uintptr_t, const char* file, int line, const char* function) {
+  auto& a = *static_cast<answer*>(data);
+  if (function == nullptr && file == nullptr) return 0;
+  if (a.n == kMostPlaces) --a.n;  // the outermost is what matters
+  a.at[a.n++] = {function, file, line};
+  return 0;
+}
+
+void on_symbol(void* data, std::uintptr_t, const char* name, std::uintptr_t, std::uintptr_t) {
+  static_cast<answer*>(data)->symbol = name;
+}
+
+// One at a time. A thread that died in there must not stop the last words of another, so nobody
+// waits for longer than some seconds.
+constinit base::atomic<std::uint32_t> busy{0};
+
+bool enter() noexcept {
+  for (int tries = 0; busy.exchange(1, std::memory_order_acq_rel) != 0; ++tries) {
+    if (tries == 3000) return false;
+    base::futex_wait_for(&busy, 1, 1000 * 1000);
+  }
+  return true;
+}
+
+void leave() noexcept {
+  busy.store(0, std::memory_order_release);
+  base::futex_wake(&busy, 1);
+}
+
+bool ask(std::uintptr_t pc, answer& a) noexcept {
+  if (!enter()) return false;
+  backtrace_state* const s = state();
+  if (s != nullptr) {
+    vole_backtrace_pcinfo(s, pc, &on_line, &ignore, &a);
+    vole_backtrace_syminfo(s, pc, &on_symbol, &ignore, &a);
+  }
+  leave();
+  return s != nullptr;
+}
+
+}  // namespace
+
+bool look_up(std::uintptr_t pc, each_place fn, void* arg) noexcept {
+  answer a;
+  if (!ask(pc, a)) return false;
+  if (a.n == 0 && a.symbol != nullptr) ++a.n;
+  // The linker's name is whole where that of the debug information may not be.
+  if (a.n != 0 && a.symbol != nullptr) a.at[a.n - 1].function = a.symbol;
+  line_place line;
+  if (a.n == 1 && a.at[0].file == nullptr && line_of(pc, &line)) {
+    a.at[0].file = line.file;
+    a.at[0].line = line.line;
+  }
+  for (std::size_t i = 0; i < a.n; ++i) fn(a.at[i], arg);
+  return a.n != 0;
+}
+
+}  // namespace vole::symbols

@@ -1,0 +1,100 @@
+// barrier: a count of those who are still to arrive, and one bit that says in which phase.
+//
+// Who    any goroutine, any plain thread.
+// Law    arrivals change the count without the lock. The last one of a phase, when the completion
+//        function has returned, takes everybody off the list and, with the store that frees the
+//        lock, turns the phase and sets the count anew: its last touch of the object. Only then does
+//        it wake them.
+// Note   one bit will do: a token is of the current phase or of the one before it. Nobody can arrive
+//        while the count is zero.
+// Proof  tests/api/barrier_test.cc, tests/stress/barrier_stress_test.cc, under ASan and TSan.
+
+#include <vole/detail/left_behind.h>
+
+#include "sync/bounded.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+constexpr std::uint64_t kPhase = barrier_flag::phase;
+
+bool release_inside(waitable& object, std::uintptr_t, M* m) noexcept {
+  auto& s = static_cast<barrier_waitable&>(object);
+  wake_list go;
+  lock(s);
+  const auto expected = static_cast<std::uint64_t>(s.expected.load(relaxed));
+  while (waiter* const w = rt::wait_queue::pop_claimed(s.waiters)) go.add(w);
+  unlock(s, [expected](std::uint64_t word) {
+    return ((word & wait_flag::all & ~kWaiting) ^ kPhase) | expected << wait_flag::count_shift;
+  });
+  go.wake_all(m, 0);
+  return true;
+}
+
+// For sync/bounded.h.
+struct end_of_phase {
+  static constexpr auto why = rt::wait_reason::barrier;
+  static constexpr auto unlink = &unlink_waiter;
+  static constexpr auto given_up = &with_waiting;
+  bool take_locked(waitable& s) const noexcept {
+    if ((s.word.load(acquire) & kPhase) != phase) return true;
+    s.word.fetch_or(kWaiting, relaxed);
+    return false;
+  }
+  void queue_locked(waitable& s, waiter* w) const noexcept {
+    rt::wait_queue::push_back(s.waiters, w);
+  }
+  bool anybody_waits(const waitable& s) const noexcept { return s.waiters.first != nullptr; }
+  std::uint64_t phase;
+};
+
+[[gnu::noinline]] void wait_as_guest(waitable& s, end_of_phase what) noexcept {
+  guest_waiter guest(&s, &unlink_waiter);
+  rt::guest_enter();
+  lock(s);
+  const bool over = what.take_locked(s);
+  if (!over) what.queue_locked(s, &guest.self);
+  unlock(s);
+  rt::guest_leave();
+  if (!over) guest.sleep();
+}
+
+}  // namespace
+
+void barrier_complete(barrier_waitable& s) noexcept {
+  inside<&release_inside>(s);
+  end_if_left_behind();
+}
+
+void barrier_wait_slow(waitable& s, std::uint64_t phase) noexcept {
+  const end_of_phase what{phase};
+  if (!rt::on_goroutine()) return wait_as_guest(s, what);
+  M* const m = rt::enter();
+  lock(s);
+  if (what.take_locked(s)) {
+    unlock(s);
+    return rt::leave(m);
+  }
+  what.queue_locked(s, rt::self(m, &s, &unlink_waiter));
+  rt::park(&unlock_after_switch, &s, rt::wait_reason::barrier);
+}
+
+bool barrier_wait_unless(waitable& s, std::uint64_t phase, const context& ctx,
+                         std::error_code& error) noexcept {
+  return with_context(
+      ctx, error, [&] { barrier_wait_slow(s, phase); },
+      [&](rt::interrupter& by) { return wait_interruptibly(end_of_phase{phase}, s, by); });
+}
+
+void barrier_expected() noexcept { fatal("barrier: made with a number below 0 or above max()"); }
+void barrier_overrun() noexcept {
+  fatal(
+      "barrier: more arrivals than are expected in this phase. Who arrives again must wait for the "
+      "phase before to end");
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

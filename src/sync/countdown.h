@@ -1,0 +1,105 @@
+// A count and those who wait until it is zero: what wait_group and latch have in common.
+//
+// Who    wait_group.cc, latch.cc; any goroutine, any plain thread.
+// Law    kWaiting is set by a waiter while the count is above zero, and cleared, together
+//        with kLocked, by the call that brought it to zero: that is its last touch of
+//        the object, and only then does it wake them. So a wait may return on a word
+//        of 0 alone: with kWaiting still set somebody is about to touch the object.
+//        The count changes without the lock, always.
+// Law    who gives up clears kWaiting only while the count is above zero: at zero the one who
+//        brought it there is on its way, counts on the flag, and clears it.
+// Note   a waiter that finds count 0 and kWaiting queues as well: the releaser in
+//        flight will wake it, too.
+// Proof  tests/stress/wait_group_stress_test.cc, sync_context_stress_test.cc; the destruction
+//        guarantee under ASan and TSan.
+#pragma once
+
+#include "sync/bounded.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+inline std::int32_t left(std::uint64_t word) noexcept {
+  return static_cast<std::int32_t>(count_of(word));
+}
+
+// Locked. True: there is something to wait for, and kWaiting is set.
+inline bool must_wait(waitable& s) noexcept {
+  std::uint64_t seen = s.word.load(acquire);
+  do {
+    if ((seen & kWaiting) != 0) return true;
+    if (left(seen) == 0) return false;
+  } while (!s.word.compare_exchange_strong(seen, seen | kWaiting, acq_rel, acquire));
+  return true;
+}
+
+// For sync/bounded.h.
+template <rt::wait_reason Why>
+struct zero {
+  static constexpr auto why = Why;
+  bool take_locked(waitable& s) const noexcept { return !must_wait(s); }
+  void queue_locked(waitable& s, waiter* w) const noexcept {
+    rt::wait_queue::push_back(s.waiters, w);
+  }
+  bool anybody_waits(const waitable& s) const noexcept { return s.waiters.first != nullptr; }
+  static std::uint64_t given_up(std::uint64_t word, bool any) noexcept {
+    return any || left(word) == 0 ? word : word & ~kWaiting;
+  }
+  // The end of the runtime takes everybody off, and then does what those were about to who were on
+  // their way in.
+  static void unlink(void* object, waiter* w) noexcept {
+    auto& s = *static_cast<waitable*>(object);
+    lock(s);
+    const bool gives_up = has_expired(w);
+    if (w->object != nullptr) rt::wait_queue::remove(s.waiters, w);
+    unlock(s, [gives_up, any = s.waiters.first != nullptr](std::uint64_t word) {
+      return gives_up ? given_up(word, any) : with_waiting(word, any);
+    });
+  }
+};
+
+// The count has reached zero and somebody waits. All are taken off; those whose context was first
+// are left to it.
+inline void release_all_inside(waitable& s, M* m) noexcept {
+  wake_list go;
+  while (waiter* const w = rt::wait_queue::pop_claimed(s.waiters)) go.add(w);
+  unlock(s, [](std::uint64_t word) { return word & ~kWaiting; });
+  go.wake_all(m, 0);
+}
+
+template <rt::wait_reason Why>
+[[gnu::noinline]] void wait_for_zero_as_guest(waitable& s) noexcept {
+  guest_waiter guest(&s, &zero<Why>::unlink);
+  rt::guest_enter();
+  lock(s);
+  const bool wait = must_wait(s);
+  if (wait) rt::wait_queue::push_back(s.waiters, &guest.self);
+  unlock(s);
+  rt::guest_leave();
+  if (wait) guest.sleep();
+}
+
+template <rt::wait_reason Why>
+void wait_for_zero(waitable& s) noexcept {
+  if (!rt::on_goroutine()) return wait_for_zero_as_guest<Why>(s);
+  M* const m = rt::enter();
+  lock(s);
+  if (!must_wait(s)) {
+    unlock(s);
+    return rt::leave(m);
+  }
+  rt::wait_queue::push_back(s.waiters, rt::self(m, &s, &zero<Why>::unlink));
+  rt::park(&unlock_after_switch, &s, Why);
+}
+
+template <rt::wait_reason Why>
+bool wait_for_zero_unless(waitable& s, const context& ctx, std::error_code& error) noexcept {
+  return with_context(
+      ctx, error, [&] { wait_for_zero<Why>(s); },
+      [&](rt::interrupter& by) { return wait_interruptibly(zero<Why>{}, s, by); });
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,41 @@
+// latch: a count that goes down to zero once (sync/countdown.h).
+//
+// Who    any goroutine, any plain thread.
+
+#include <vole/detail/left_behind.h>
+
+#include "sync/countdown.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+constexpr auto kWhy = rt::wait_reason::latch;
+
+bool release_inside(waitable& s, std::uintptr_t, M* m) noexcept {
+  lock(s);
+  release_all_inside(s, m);
+  return true;
+}
+
+}  // namespace
+
+void latch_count_down_slow(waitable& s, std::uint64_t old, std::int64_t n) noexcept {
+  if (n < 0 || n > left(old))
+    fatal("latch: counted down by a negative number, or by more than is left");
+  if ((old & kWaiting) != 0 && left(old) == n && n != 0) inside<&release_inside>(s);
+  end_if_left_behind();
+}
+
+void latch_wait_slow(waitable& s) noexcept { wait_for_zero<kWhy>(s); }
+
+bool latch_wait_unless(waitable& s, const context& ctx, std::error_code& error) noexcept {
+  return wait_for_zero_unless<kWhy>(s, ctx, error);
+}
+
+void latch_expected() noexcept { fatal("latch: made with a number below 0 or above max()"); }
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

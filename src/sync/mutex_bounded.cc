@@ -1,0 +1,150 @@
+// mutex: waits that a clock or a context may end.
+//
+// Law    one who was woken to compete does so before it can be abandoned, or its place in the G says
+//        that the next in the queue is to compete instead (mutex.cc, pass_on). So between the wake
+//        and the attempt it does not leave the runtime: stopping the clock, or taking the wait out of
+//        the context's list, is done in the same stay as the attempt.
+// Proof  tests/stress/sync_context_stress_test.cc
+
+#include "os/os.h"
+#include "sync/bounded.h"
+#include "sync/mutex.h"
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+void lock_for_ever(waitable& s) noexcept {
+  mutex_attempt mine;
+  while (mutex_lock_slow(s, mine) == kCompete) {
+  }
+}
+
+bool lock_until_as_guest(waitable& s, std::int64_t when) noexcept {
+  mutex_attempt mine;
+  for (;;) {
+    guest_waiter guest(&s, &unlink_waiter);
+    guest.self.winner = &guest.winner;
+    rt::guest_enter();
+    lock(s);
+    const bool ours = mutex_take_locked(s, mine);
+    if (!ours) mutex_queue_locked(s, mine, &guest.self);
+    unlock(s);
+    rt::guest_leave();
+    if (ours) return true;
+    const std::uintptr_t told = rt::guest_sleep_until(guest.self, &s, guest.winner, when);
+    if (told != kCompete) return told == kOwner;
+  }
+}
+
+bool lock_until_parked(waitable& s, std::int64_t when) noexcept {
+  mutex_attempt mine;
+  for (M* m = rt::enter();;) {
+    lock(s);
+    if (mutex_take_locked(s, mine)) {
+      unlock(s);
+      rt::leave(m);
+      return true;
+    }
+    waiter* const w = rt::self(m, &s, &unlink_waiter);
+    mutex_queue_locked(s, mine, w);
+    rt::timeout clock;
+    rt::arm(clock, w, when);
+    const std::uintptr_t told = rt::park(&unlock_after_switch, &s, rt::wait_reason::mutex);
+    if (told == rt::kTimedOut) return false;
+    m = rt::enter();
+    m->curg->wait.object = nullptr;
+    rt::disarm(clock);
+    if (told == kOwner) {
+      rt::leave(m);
+      return true;
+    }
+  }
+}
+
+// Locked. True: it is ours, or there is no use in waiting; then both locks are as they should be.
+// False: queued.
+bool settle_locked(waitable& s, mutex_attempt& mine, rt::interruptible_wait& wait, M* m,
+                   bool& ours) noexcept {
+  ours = mutex_take_locked(s, mine);
+  if (!ours && wait.arm(m)) {
+    mutex_queue_locked(s, mine, &wait.self);
+    return false;
+  }
+  unlock(s, [ours, any = s.waiters.first != nullptr](std::uint64_t word) {
+    return ours ? word : with_waiting(word, any);
+  });
+  return true;
+}
+
+bool lock_interruptibly_as_guest(waitable& s, rt::interrupter& by) noexcept {
+  mutex_attempt mine;
+  for (;;) {
+    rt::interruptible_wait wait(&by, &s, &unlink_waiter);
+    bool ours = false;
+    rt::guest_enter();
+    lock(s);
+    const bool settled = settle_locked(s, mine, wait, nullptr, ours);
+    if (!settled) unlock(s);
+    rt::guest_leave();
+    if (settled) return ours;
+    const std::uintptr_t told = wait.sleep();
+    if (!wait.end(told)) return false;
+    if (told == kOwner) return true;
+  }
+}
+
+bool lock_interruptibly_parked(waitable& s, rt::interrupter& by) noexcept {
+  mutex_attempt mine;
+  for (M* m = rt::enter();;) {
+    rt::interruptible_wait wait(&by, &s, &unlink_waiter);
+    bool ours = false;
+    lock(s);
+    if (settle_locked(s, mine, wait, m, ours)) {
+      rt::leave(m);
+      return ours;
+    }
+    const std::uintptr_t told = rt::park(&unlock_after_switch, &s, rt::wait_reason::mutex);
+    if (told == rt::kCanceled) return wait.end(told);
+    m = rt::enter();
+    wait.end_inside(m);
+    if (told == kOwner) {
+      rt::leave(m);
+      return true;
+    }
+  }
+}
+
+}  // namespace
+
+bool mutex_lock_until(waitable& s, std::int64_t when) noexcept {
+  if (when == rt::kNoTimer) {
+    lock_for_ever(s);
+    return true;
+  }
+  if (when <= os::now_ns()) return false;
+  return rt::on_goroutine() ? lock_until_parked(s, when) : lock_until_as_guest(s, when);
+}
+
+bool mutex_lock_unless(waitable& s, const context& ctx, std::error_code& error) noexcept {
+  return with_context(
+      ctx, error, [&] { lock_for_ever(s); },
+      [&](rt::interrupter& by) {
+        return rt::on_goroutine() ? lock_interruptibly_parked(s, by)
+                                  : lock_interruptibly_as_guest(s, by);
+      });
+}
+
+bool may_wait(const context& ctx, std::error_code& error) noexcept {
+  error = ctx.err();
+  return !error;
+}
+
+void throw_wait_ended(const char* what, const std::error_code& error) {
+  throw std::system_error(error, what);
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,27 @@
+// include/vole/signal.h: a context that a signal cancels. Who hears of signals is api/signal.cc.
+
+#include <vole/signal.h>
+
+#include <utility>
+
+#include "time/cancel.h"
+
+namespace vole {
+inline namespace v0 {
+
+cancelable signal_context(const context& parent, std::span<const int> signals) {
+  cancelable made = with_cancel(parent);
+  detail::cancel_node& n = *made.ctx.node()->canceler;
+  n.listener.store(detail::listen_to_signals(made.ctx, signals), base::release);
+  return made;
+}
+
+namespace detail {
+
+void cancel_by_signal(const context& ctx, int number) {
+  cancel_as_guest(*ctx.node()->canceler, std::make_exception_ptr(signal_received(number)));
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,82 @@
+#!/bin/sh
+# The library in every way a user may build it: build types x compilers x static and shared. Each
+# must compile without a warning, and a small program linked with it must run.
+#
+#   tools/build_matrix.sh [--compilers "g++ clang++"] [--types "Debug Release ..."]
+#                         [--kinds "static shared"] [--dir build/matrix] [--jobs N]
+#
+# One line for each; status 1 if one of them failed or warned, 2 for a wrong option.
+set -u
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+compilers="g++ clang++"
+types="Debug Release RelWithDebInfo MinSizeRel"
+kinds="static shared"
+dir="$root/build/matrix"
+jobs=${VOLE_JOBS:-$(nproc)}
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    --compilers | --types | --kinds | --dir | --jobs)
+      [ $# -ge 2 ] || { echo "build_matrix: $1 needs a value" >&2; exit 2; }
+      name=${1#--}
+      eval "$name=\$2"
+      shift 2 ;;
+    *) echo "build_matrix: unknown option '$1'" >&2; exit 2 ;;
+  esac
+done
+for kind in $kinds; do
+  case $kind in
+    static | shared) ;;
+    *) echo "build_matrix: unknown kind '$kind': static or shared" >&2; exit 2 ;;
+  esac
+done
+
+mkdir -p "$dir" || exit 1
+cat > "$dir/smoke.cc" <<'END'
+#include <vole/vole.h>
+
+int main() {
+  return vole::run([] {
+    vole::chan<int> squares(4);
+    for (int i = 0; i < 4; ++i) vole::go([squares, i] { squares.send(i * i); });
+    int sum = 0;
+    for (int i = 0; i < 4; ++i) sum += *squares.recv();
+    return sum == 14 ? 0 : 1;
+  });
+}
+END
+
+# try <compiler> <type> <kind>: the verdict is in $verdict, the log beside the build.
+try() {
+  build="$dir/$1-$2-$3"
+  log="$build.log"
+  shared=OFF
+  [ "$3" = shared ] && shared=ON
+  verdict="does not configure"
+  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE="$2" -DCMAKE_CXX_COMPILER="$1" \
+    -DBUILD_SHARED_LIBS=$shared -DVOLE_BUILD_TESTS=OFF -DVOLE_BUILD_BENCH=OFF \
+    -DVOLE_BUILD_EXAMPLES=OFF -DVOLE_WERROR=OFF > "$log" 2>&1 || return 1
+  verdict="does not build"
+  cmake --build "$build" --parallel "$jobs" --target vole >> "$log" 2>&1 || return 1
+  verdict="builds with warnings"
+  ! grep -q 'warning:' "$log" || return 1
+  verdict="the smoke program does not build"
+  "$1" -std=c++20 -Wall -Wextra -Werror -I"$root/include" "$dir/smoke.cc" -o "$build/smoke" \
+    -L"$build" -Wl,-rpath,"$build" -lvole -pthread -ldl >> "$log" 2>&1 || return 1
+  verdict="the smoke program fails"
+  "$build/smoke" >> "$log" 2>&1 || return 1
+  verdict=ok
+}
+
+failed=0
+for compiler in $compilers; do
+  for type in $types; do
+    for kind in $kinds; do
+      try "$compiler" "$type" "$kind" || failed=1
+      printf '%-8s %-15s %-7s %s\n' "$compiler" "$type" "$kind" "$verdict"
+      [ "$verdict" = ok ] || printf '    see %s\n' "$log"
+    done
+  done
+done
+exit $failed

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""What README.md and docs/getting-started.md tell a user to type does what they say.
+
+The first sh block of README.md's "Add it to your project" runs as it is printed, in a scratch copy of
+the tree, but that /usr/local is a scratch folder and `vole`, the command, is left out (tests/tools
+have it, and it takes a minute to build), and must build without a warning. Then README.md's first program is built and run in
+each of the ways that follow there: by find_package, by FetchContent (the … is the scratch copy, a git
+repository; that is configured and compiled, but not linked, since it would build the library once
+more) and by the second sh block. Then docs/getting-started.md is followed word by word against that
+installation; its first sh block must be README.md's.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from follow_page import follow
+
+TREE = ["CMakeLists.txt", "CMakePresets.json", "cmake", "examples", "include", "src",
+        "tools"]
+HEAD = "cmake_minimum_required(VERSION 3.22)\nproject(user LANGUAGES CXX)\nadd_executable(app app.cc)\n"
+
+
+def blocks(text, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+
+
+def the(what, found, number):
+    if len(found) != number:
+        sys.exit(f"README.md: {len(found)} {what} where this check knows {number}")
+    return found
+
+
+def run(command, folder, environment):
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    if done.returncode or "warning:" in done.stdout:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}")
+
+
+def project(folder, program, cmake):
+    folder.mkdir()
+    (folder / "app.cc").write_text(program, encoding="utf-8")
+    (folder / "CMakeLists.txt").write_text(HEAD + cmake, encoding="utf-8")
+    return folder
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def follow_getting_started(root, install, folder, environment):
+    page = (root / "docs/getting-started.md").read_text(encoding="utf-8")
+    if blocks(page, "sh")[0] != install:
+        sys.exit("docs/getting-started.md installs otherwise than README.md")
+    folder.mkdir()
+    port = str(free_port())
+    follow(page[page.index("## 2."):], folder, {**os.environ, **environment},
+           lambda text: text.replace("7777", port))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=Path, required=True)
+    args = parser.parse_args()
+
+    readme = (args.root / "README.md").read_text(encoding="utf-8")
+    section = re.search(r"^## Add it to your project\n(.*?)^## ", readme, re.M | re.S)
+    install, by_hand = the('sh blocks under "Add it to your project"', blocks(section[1], "sh"), 2)
+    package, fetch = the('cmake blocks under "Add it to your project"', blocks(section[1], "cmake"), 2)
+    program = next(b for b in blocks(readme, "cpp") if "int main(" in b)
+
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        prefix, tree = scratch / "usr", scratch / "vole"
+        # The paths of every run are the same to the compiler cache, if there is one.
+        environment = {"CCACHE_BASEDIR": str(scratch), "CCACHE_NOHASHDIR": "1",
+                       "CMAKE_BUILD_PARALLEL_LEVEL": os.environ.get("VOLE_JOBS", "2")}
+        tree.mkdir()
+        for entry in TREE:
+            source = args.root / entry
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, tree / entry)
+        here = install.replace("/usr/local", str(prefix))
+        here = here.replace("-DVOLE_BUILD_TESTS=OFF",
+                            "-DVOLE_BUILD_TESTS=OFF -DVOLE_BUILD_TOOLS=OFF")
+        run(["sh", "-exc", here], tree, environment)
+
+        user = project(scratch / "package", program, package)
+        run(["cmake", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={prefix}"], user, environment)
+        run(["cmake", "--build", "build"], user, environment)
+        run(["build/app"], user, environment)
+
+        if shutil.which("git") and shutil.which("ninja"):
+            git = "git -c user.name=check -c user.email=check@localhost"
+            run(["sh", "-exc", f"git init -q -b main . && git add {' '.join(TREE)} && "
+                 f"{git} commit -qm tree"], tree, environment)
+            user = project(scratch / "fetch", program, fetch.replace("…", str(tree)))
+            run(["cmake", "-S", ".", "-B", "build", "-G", "Ninja"], user, environment)
+            run(["ninja", "-C", "build", "CMakeFiles/app.dir/app.cc.o"], user, environment)
+        else:
+            print("readme: no git or no ninja here, FetchContent is not checked")
+
+        if shutil.which("pkg-config"):
+            user = project(scratch / "by_hand", program, "")
+            [pc] = prefix.rglob("vole.pc")
+            environment["PKG_CONFIG_PATH"] = str(pc.parent)
+            run(["sh", "-exc", by_hand], user, environment)
+            run(["./app"], user, environment)
+            environment["CMAKE_PREFIX_PATH"] = str(prefix)
+            follow_getting_started(args.root, install, scratch / "started", environment)
+        else:
+            print("readme: no pkg-config here, that line and getting-started.md are not checked")
+
+
+if __name__ == "__main__":
+    main()

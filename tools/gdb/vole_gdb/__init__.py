@@ -1,0 +1,6 @@
+"""Goroutines in gdb."""
+
+from . import commands, parked
+
+parked.register()
+commands.register()

@@ -1,0 +1,8 @@
+// The reader without the page, for the tests in Node.
+export { crc32, Cursor, Damaged } from "./bytes";
+export { readTrace, spanEnd } from "./model";
+export { bucketOf, bucketStart, kBuckets } from "./stats";
+export { kStates } from "./world";
+export { explain } from "./explain";
+export { parseDuration, duration } from "./words";
+export { drawRow } from "./draw";

@@ -1,0 +1,10 @@
+// The verbs of `vole trace`. Each adds itself to the command, as commands.h says.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace vole_command {
+
+void add_trace_view(CLI::App& trace, int& status);
+
+}  // namespace vole_command
