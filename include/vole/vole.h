@@ -9,6 +9,7 @@
 #include <vole/group.h>
 #include <vole/io.h>
 #include <vole/net.h>
+#include <vole/process.h>
 #include <vole/runtime.h>
 #include <vole/select.h>
 #include <vole/signal.h>
