@@ -15,7 +15,7 @@ export interface Levels {
   first: Uint32Array;    // where a row's finest level begins in share and kind
   buckets: Uint32Array;  // how many buckets its finest level has: a power of two
   share: Uint8Array;     // 0 … 255: how much of the bucket was busy (running)
-  kind: Uint8Array;      // Ps and threads: function & 255; goroutines: the state that filled the rest
+  kind: Uint8Array;      // Ps and threads: the function, 254 at most; goroutines: the state that filled the rest
   group: Float32Array;   // [function × kGroupBuckets + bucket] goroutines running
   groupReady: Float32Array;
 }
@@ -95,7 +95,7 @@ function fill(m: Model, row: number, n: number, r: RowLevels): void {
   for (let k = from; k < to; k++) {
     const i = index[k], g = m.g[i];
     const end = i + 1 < m.first[g + 1] ? m.start[i + 1] : m.ended[g] === kAlive ? m.duration : m.ended[g];
-    r.add(m.start[i], end, width, n, true, m.fn[g] % 255, true);
+    r.add(m.start[i], end, width, n, true, Math.min(m.fn[g], kNothing - 1), true);
   }
 }
 

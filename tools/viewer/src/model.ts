@@ -6,7 +6,7 @@ import { Frame, Generation, Module, TraceFile, completeness, readFile } from "./
 import { Levels, buildLevels } from "./levels";
 import { Order } from "./order";
 import { scanGeneration } from "./scan";
-import { Functions, functionsOf, Stats, statistics } from "./stats";
+import { busiest, Functions, functionsOf, renumber, Stats, statistics } from "./stats";
 import { User } from "./user";
 import { Cause, Intervals, State, World, kAlive } from "./world";
 
@@ -62,6 +62,7 @@ export interface Model {
   tasks: IntervalArrays;
   taskId: number[];
   taskParent: number[];
+  taskG: number[];  // goroutine that began it, −1: none or not known
   stops: IntervalArrays;
   logs: { time: Float64Array; g: Uint32Array; task: Float64Array; name: Uint32Array; text: Uint32Array };
   steals: { time: Float64Array; p: Uint32Array; from: Uint32Array; by: Uint32Array };
@@ -221,13 +222,14 @@ function build(file: TraceFile, w: World, gaps: Model["gaps"], read: Read): Mode
     placeReason: w.places.reason, placePcs: w.places.pcs, symbols: file.symbols,
     modules: file.modules, reasons: file.reasons, strings: w.strings.all,
     regions: byG.regions, regionFirst: byG.first, tasks: arrays(w.tasks), taskId: w.taskId,
-    taskParent: w.taskParent, stops: arrays(w.stops),
+    taskParent: w.taskParent, taskG: w.taskG, stops: arrays(w.stops),
     logs: { time: w.logs.time.done(), g: w.logs.g.done(), task: w.logs.task.done(),
       name: w.logs.name.done(), text: w.logs.text.done() },
     steals: { time: w.steals.time.done(), p: w.steals.p.done(), from: w.steals.from.done(),
       by: w.steals.by.done() },
     stats: null as unknown as Stats, levels: null as unknown as Levels,
   };
+  renumber(model, busiest(model));
   model.stats = statistics(model);
   model.levels = buildLevels(model);
   return model;

@@ -360,7 +360,7 @@ export class Order {
       case Ev.StopEnd: u.stopEnd(h.scan.index, now); break;
       case Ev.RegionBegin: u.regionBegin(g, strings[c.varint()], now); break;
       case Ev.RegionEnd: u.regionEnd(g, strings[c.varint()], now); break;
-      case Ev.TaskBegin: u.taskBegin(c.varint(), c.varint(), strings[c.varint()], now); break;
+      case Ev.TaskBegin: u.taskBegin(g, c.varint(), c.varint(), strings[c.varint()], now); break;
       case Ev.TaskEnd: u.taskEnd(c.varint(), now); break;
       default: u.log(g, c.varint(), strings[c.varint()], c.string(), now);
     }

@@ -1,6 +1,6 @@
 // Totals: by function and state, by reason, and histograms of latencies.
 import { Frame, TraceFile } from "./chunks";
-import type { Model } from "./model";
+import { Model, spanEnd } from "./model";
 import { State, World, kAlive, kStates } from "./world";
 
 export interface Functions { name: string[]; file: string[]; line: number[]; count: number[] }
@@ -31,6 +31,22 @@ export interface Stats {
   waits: Uint32Array;          // [reason × kBuckets + bucket] how long waits were
   waitMax: Float64Array;       // by reason
   lifetimes: number;           // ns, all goroutines
+  worstReady: Worst;           // the longest times without a P
+  worstWait: Worst[];          // by reason: the longest waits that ended within the trace
+  busy: Float64Array;          // by P: ns in which it ran a goroutine
+}
+
+// The longest spans, the longest first.
+export interface Worst { span: number[]; ns: number[] }
+const kWorst = 5;
+
+function rank(w: Worst, span: number, ns: number): void {
+  let i = w.ns.length;
+  if (i === kWorst && ns <= w.ns[i - 1]) return;
+  while (i > 0 && w.ns[i - 1] < ns) i--;
+  w.span.splice(i, 0, span);
+  w.ns.splice(i, 0, ns);
+  w.span.length = w.ns.length = Math.min(kWorst, w.ns.length);
 }
 
 export function nameOfPc(pc: number, symbols: Map<number, Frame[]>, modules: { path: string; from: number; to: number; bias: number }[]): string {
@@ -79,9 +95,37 @@ export function statistics(m: Model): Stats {
     reasonCount: new Float64Array(fns * reasons), sched: new Uint32Array(fns * kBuckets),
     schedMax: new Float64Array(fns), schedCount: new Float64Array(fns),
     waits: new Uint32Array(reasons * kBuckets), waitMax: new Float64Array(reasons), lifetimes: 0,
+    worstReady: { span: [], ns: [] }, worstWait: Array.from({ length: reasons }, () => ({ span: [], ns: [] })),
+    busy: new Float64Array(m.ps),
   };
   for (let g = 0; g < m.goroutines; g++) addGoroutine(m, s, g);
+  for (let p = 0; p < m.ps; p++) {
+    for (let k = m.pFirst[p]; k < m.pFirst[p + 1]; k++) {
+      const i = m.pIndex[k];
+      if ((m.kind[i] & 15) === State.Running) s.busy[p] += spanEnd(m, i) - m.start[i];
+    }
+  }
   return s;
+}
+
+// The order of functions by the time that they ran, the busiest first.
+export function busiest(m: Model): Uint32Array {
+  const running = new Float64Array(m.functions.name.length);
+  for (let g = 0; g < m.goroutines; g++) {
+    for (let i = m.first[g]; i < m.first[g + 1]; i++) {
+      if ((m.kind[i] & 15) === State.Running) running[m.fn[g]] += spanEnd(m, i) - m.start[i];
+    }
+  }
+  return Uint32Array.from(running.keys()).sort((a, b) => running[b] - running[a]);
+}
+
+// Numbers the functions anew, in this order.
+export function renumber(m: Model, order: Uint32Array): void {
+  const at = new Uint32Array(order.length), f = m.functions;
+  order.forEach((old, i) => (at[old] = i));
+  const pick = <T>(a: T[]): T[] => Array.from(order, (old) => a[old]);
+  m.functions = { name: pick(f.name), file: pick(f.file), line: pick(f.line), count: pick(f.count) };
+  for (let g = 0; g < m.goroutines; g++) m.fn[g] = at[m.fn[g]];
 }
 
 function addGoroutine(m: Model, s: Stats, g: number): void {
@@ -96,6 +140,7 @@ function addGoroutine(m: Model, s: Stats, g: number): void {
       s.schedCount[f]++;
       s.sched[f * kBuckets + bucketOf(ns)]++;
       if (ns > s.schedMax[f]) s.schedMax[f] = ns;
+      if (i + 1 < to) rank(s.worstReady, i, ns);
     } else if (state === State.Waiting) {
       const r = placeReason[arg[i]];
       if (r >= s.reasons) continue;
@@ -103,6 +148,7 @@ function addGoroutine(m: Model, s: Stats, g: number): void {
       s.reasonCount[f * s.reasons + r]++;
       s.waits[r * kBuckets + bucketOf(ns)]++;
       if (ns > s.waitMax[r]) s.waitMax[r] = ns;
+      if (i + 1 < to) rank(s.worstWait[r], i, ns);
     }
   }
 }
