@@ -6,7 +6,7 @@ import { Frame, Generation, Module, TraceFile, completeness, readFile } from "./
 import { Levels, buildLevels } from "./levels";
 import { Order } from "./order";
 import { scanGeneration } from "./scan";
-import { busiest, Functions, functionsOf, renumber, Stats, statistics } from "./stats";
+import { Functions, functionsOf, renumber, Stats, statistics } from "./stats";
 import { User } from "./user";
 import { Cause, Intervals, State, World, kAlive } from "./world";
 
@@ -229,8 +229,8 @@ function build(file: TraceFile, w: World, gaps: Model["gaps"], read: Read): Mode
       by: w.steals.by.done() },
     stats: null as unknown as Stats, levels: null as unknown as Levels,
   };
-  renumber(model, busiest(model));
   model.stats = statistics(model);
+  renumber(model);
   model.levels = buildLevels(model);
   return model;
 }

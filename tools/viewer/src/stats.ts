@@ -1,6 +1,6 @@
 // Totals: by function and state, by reason, and histograms of latencies.
 import { Frame, TraceFile } from "./chunks";
-import { Model, spanEnd } from "./model";
+import type { Model } from "./model";
 import { State, World, kAlive, kStates } from "./world";
 
 export interface Functions { name: string[]; file: string[]; line: number[]; count: number[] }
@@ -99,44 +99,39 @@ export function statistics(m: Model): Stats {
     busy: new Float64Array(m.ps),
   };
   for (let g = 0; g < m.goroutines; g++) addGoroutine(m, s, g);
-  for (let p = 0; p < m.ps; p++) {
-    for (let k = m.pFirst[p]; k < m.pFirst[p + 1]; k++) {
-      const i = m.pIndex[k];
-      if ((m.kind[i] & 15) === State.Running) s.busy[p] += spanEnd(m, i) - m.start[i];
-    }
-  }
   return s;
 }
 
-// The order of functions by the time that they ran, the busiest first.
-export function busiest(m: Model): Uint32Array {
-  const running = new Float64Array(m.functions.name.length);
-  for (let g = 0; g < m.goroutines; g++) {
-    for (let i = m.first[g]; i < m.first[g + 1]; i++) {
-      if ((m.kind[i] & 15) === State.Running) running[m.fn[g]] += spanEnd(m, i) - m.start[i];
-    }
-  }
-  return Uint32Array.from(running.keys()).sort((a, b) => running[b] - running[a]);
-}
-
-// Numbers the functions anew, in this order.
-export function renumber(m: Model, order: Uint32Array): void {
-  const at = new Uint32Array(order.length), f = m.functions;
+// Numbers the functions anew, those that ran longest first.
+export function renumber(m: Model): void {
+  const f = m.functions, s = m.stats, running = (i: number) => s.state[i * kStates + State.Running];
+  const order = Uint32Array.from(f.name.keys()).sort((a, b) => running(b) - running(a)), at = new Uint32Array(order.length);
   order.forEach((old, i) => (at[old] = i));
   const pick = <T>(a: T[]): T[] => Array.from(order, (old) => a[old]);
   m.functions = { name: pick(f.name), file: pick(f.file), line: pick(f.line), count: pick(f.count) };
   for (let g = 0; g < m.goroutines; g++) m.fn[g] = at[m.fn[g]];
+  // Tables with so many columns for each function.
+  const rows = <T extends Float64Array | Uint32Array>(a: T, columns: number): T =>
+    a.map((_, i) => a[order[Math.floor(i / columns)] * columns + (i % columns)]) as T;
+  s.state = rows(s.state, kStates);
+  s.reason = rows(s.reason, s.reasons);
+  s.reasonCount = rows(s.reasonCount, s.reasons);
+  s.sched = rows(s.sched, kBuckets);
+  s.schedMax = rows(s.schedMax, 1);
+  s.schedCount = rows(s.schedCount, 1);
 }
 
 function addGoroutine(m: Model, s: Stats, g: number): void {
-  const { start, kind, arg, placeReason } = m, f = m.fn[g];
+  const { start, kind, arg, where, placeReason } = m, f = m.fn[g];
   const to = m.first[g + 1], end = m.ended[g] === kAlive ? m.duration : m.ended[g];
   for (let i = m.first[g]; i < to; i++) {
     const next = i + 1 < to ? start[i + 1] : end, ns = next - start[i];
     const state = kind[i] & 15;
     s.state[f * kStates + state] += ns;
     s.lifetimes += ns;
-    if (state === State.Runnable) {
+    if (state === State.Running) {
+      s.busy[(where[i] & 0xffff) - 1] += ns;
+    } else if (state === State.Runnable) {
       s.schedCount[f]++;
       s.sched[f * kBuckets + bucketOf(ns)]++;
       if (ns > s.schedMax[f]) s.schedMax[f] = ns;

@@ -137,7 +137,7 @@ function chart(title: string, quiet: string, h: ArrayLike<number>, from: number,
   const p = (q: number) => duration(Math.min(max, percentile(h, from, q)));
   return `<div class="card"><h2>${esc(title)}</h2><div class="quiet">${quiet}</div>
     <svg viewBox="0 0 400 162" role="img" aria-label="${esc(title)}: half took up to ${p(0.5)}, 99 of 100 up to ${p(0.99)}, the longest ${duration(max)}"><line x1="0" x2="400" y1="140.5" y2="140.5" stroke="currentColor" opacity=".25"/>${bars}${ticks}</svg>
-    <dl class="figures"><dt>times</dt><dd>${count(all)}</dd><dt>p50</dt><dd>${p(0.5)}</dd><dt>p90</dt><dd>${p(0.9)}</dd><dt>p99</dt><dd>${p(0.99)}</dd><dt>max</dt><dd>${duration(max)}</dd></dl></div>`;
+    <div class="figures">${[["times", count(all)], ["p50", p(0.5)], ["p90", p(0.9)], ["p99", p(0.99)], ["max", duration(max)]].map(([k, v]) => `<span>${k} <b>${v}</b></span>`).join("")}</div></div>`;
 }
 
 const round = (ns: number) => duration(ns).replace(/\.0+ /, " ");
