@@ -206,7 +206,7 @@ function build(file: TraceFile, w: World, gaps: Model["gaps"], read: Read): Mode
   for (let i = 0; i < n; i++) rank[i] = next[w.spans.g[i]]++;
   const threads = w.threadNumber.length;
   const rows = carried(w, rank, threads);
-  const sorted = sortSpans(w, rank);
+  const sorted = sortSpans(w, rank, first);
   const regions = arrays(w.regions), byG = sortRegions(regions, goroutines);
   const { functions, fn } = functionsOf(w, file);
   const model: Model = {
@@ -261,7 +261,7 @@ function carried(w: World, rank: Uint32Array, threads: number) {
 }
 
 // One array at a time, so that little is held twice.
-function sortSpans(w: World, rank: Uint32Array) {
+function sortSpans(w: World, rank: Uint32Array, first: Uint32Array) {
   const s = w.spans, n = s.n;
   const start = new Float64Array(n);
   for (let i = 0; i < n; i++) start[rank[i]] = s.start[i];
@@ -277,9 +277,9 @@ function sortSpans(w: World, rank: Uint32Array) {
   const where = new Uint32Array(n);
   for (let i = 0; i < n; i++) where[rank[i]] = s.where[i];
   s.where = new Uint32Array(0);
-  const g = new Uint32Array(n);
-  for (let i = 0; i < n; i++) g[rank[i]] = s.g[i];
   s.g = new Uint32Array(0);
+  const g = new Uint32Array(n);
+  for (let k = 0; k + 1 < first.length; k++) g.fill(k, first[k], first[k + 1]);
   return { start, g, where, arg, kind };
 }
 

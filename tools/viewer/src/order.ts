@@ -8,7 +8,7 @@
 // event before it gets that one's time.
 //
 // Law    the bytes were checked by scan.ts. A rule that is broken is a `Damaged`.
-// Proof  test/order_test.mjs
+// Proof  test/reader_test.mjs, test/damage_test.mjs
 import { Cursor, Damaged } from "./bytes";
 import { Chunk, Generation } from "./chunks";
 import { Begin } from "./begin";
