@@ -112,7 +112,6 @@ double sorter::run() {
   while (!ready_.empty()) {
     const std::uint32_t t = ready_.top().second;
     ready_.pop();
-    const std::int64_t limit = ready_.empty() ? INT64_MAX : ready_.top().first;
     head& h = heads_[t];
     for (;;) {
       const double before = now_;
@@ -132,7 +131,7 @@ double sorter::run() {
       if (!parked_.empty()) touch(waits_for::progress, t);
       if (!h.from.next(h.next)) break;
       const auto next = static_cast<std::int64_t>(h.next.ticks - clock_.origin);
-      if (next < limit && parked_.empty()) continue;
+      if (ready_.empty() || next < ready_.top().first) continue;
       push(t);
       break;
     }
