@@ -79,5 +79,25 @@ class TraceSummary(TraceTest):
                          summary["latency"]["count"])
 
 
+class TraceRecover(TraceTest):
+    def test_what_a_ring_holds_becomes_a_trace(self):
+        out = self.path("out.trace")
+        done = vole("recover", self.sample("ring"), "-o", out)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("Generation 1 cannot be read: its begin is missing.", done.stdout)
+        self.assertIn("62 events in 2 generations", done.stdout)
+        self.assertEqual(vole("check", out).returncode, 0)
+        done = vole("summary", out)
+        self.assertIn("recovered from a ring", done.stdout)
+
+    def test_what_is_no_ring_is_refused(self):
+        out = self.path("out.trace")
+        self.assert_refused(["recover", self.sample("small"), "-o", out], "a trace already")
+        self.assert_refused(["recover", self.file("x", b"x"), "-o", out], "not a flight recorder")
+        self.assert_refused(["recover", self.sample("ring"), "-o", "/nowhere/x"], "cannot be written")
+        self.assert_refused(["recover", self.sample("ring")], "--output is required")
+        self.assertFalse(os.path.exists(out))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -1,4 +1,4 @@
-// Writes traces for the tests of `vole trace`: trace_samples_child small|three|ring OUT
+// Writes traces for the tests of `vole trace`: trace_samples_child small|three|unfinished|ring OUT
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -8,9 +8,29 @@
 
 namespace {
 
+// Slots of 512 bytes; the first generation's first one was overwritten.
+std::string ring() {
+  using namespace synthetic_trace;
+  trace t;
+  t.for_ring = true;
+  for (std::uint64_t i = 0; i < 3; ++i) busy_generation(t, 1000 + i * 20000, i < 2);
+  std::string out = file_header(0, "VOLERNG\n");
+  buffer sizes;
+  sizes.fixed(512, 4).fixed(t.chunks.size(), 4);
+  out.replace(16, 8, sizes.bytes);
+  out.resize(4096);
+  t.chunks.front().replace(0, 4, "free");
+  for (std::string slot : t.chunks) {
+    slot.resize(512);
+    out += slot;
+  }
+  return out;
+}
+
 std::string sample(const char* name) {
   using namespace synthetic_trace;
   trace t;
+  if (std::strcmp(name, "ring") == 0) return ring();
   if (std::strcmp(name, "small") == 0) return small().file();
   if (std::strcmp(name, "unfinished") == 0) {
     busy_generation(t, 1000);

@@ -1,6 +1,6 @@
 // `vole trace summary FILE [--json]`: a trace in numbers.
 //
-// Proof  tests/tools/trace_summary_test.py
+// Proof  tests/tools/trace_check_test.py
 #include <cstdio>
 #include <memory>
 #include <string>

@@ -76,8 +76,9 @@ class event_reader {
 
   bool next(event& out);  // false: there are no more
 
-  std::uint64_t taken() const { return taken_; }        // events so far, this one included
-  std::uint64_t position() const { return position_; }  // of the last one, in the file
+  std::uint64_t taken() const { return taken_; }          // events so far, this one included
+  std::uint64_t position() const { return position_; }    // of the last one, in the file
+  std::uint64_t after() const { return at_.position(); }  // of the byte that follows it
 
  private:
   void open_chunk();

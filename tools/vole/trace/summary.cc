@@ -30,7 +30,7 @@ class adder final : public consumer {
   summary& s_;
   std::unordered_map<std::uint32_t, std::uint32_t> by_place_;
   std::unordered_map<std::string, std::uint32_t> by_name_;
-  std::vector<std::uint32_t> function_;  // of each goroutine; kNobody: not asked yet
+  std::vector<std::uint32_t> function_;                // of each goroutine; kNobody: not asked yet
   std::unordered_map<std::uint32_t, double> in_call_;  // ns so far, by goroutine
   double stop_began_ = -1;
 };

@@ -1,7 +1,7 @@
 // A trace in numbers: by function, by reason, by place, by who woke whom, by P.
 //
 // Law    the times of all states add up to the lifetimes.
-// Proof  summary_test.cc, tests/tools/trace_summary_test.py
+// Proof  reader_test.cc, tests/tools/trace_check_test.py
 #pragma once
 
 #include <array>

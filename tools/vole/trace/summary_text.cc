@@ -187,8 +187,9 @@ void writer::wakes() {
   std::vector<std::pair<wake_key, wake_sum>> order(s_.wakes.begin(), s_.wakes.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
-  line("\nWhat woke whom\n      count     waited  who woke                      woken"
-       "                         after");
+  line(
+      "\nWhat woke whom\n      count     waited  who woke                      woken"
+      "                         after");
   for (std::size_t i = 0; i < std::min(order.size(), kRows); ++i) {
     const auto& [key, sum] = order[i];
     line("  " + right(count_text(sum.count), 9) + right(duration_text(sum.waited), 11) + "  " +
