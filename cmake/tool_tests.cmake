@@ -20,6 +20,7 @@ foreach(source IN LISTS sources)
     OUTPUT_NAME ${child}
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
   target_link_libraries(tools_${child} PRIVATE vole::vole)
+  target_include_directories(tools_${child} PRIVATE ${PROJECT_SOURCE_DIR}/tools/vole)
   vole_own_code(tools_${child})
 endforeach()
 

@@ -1,4 +1,4 @@
-# `vole`, the command: tools/vole/*.cc, with CLI11; and tools/vole/outside/*.cc, with libdw and
+# `vole`, the command: tools/vole/*.cc, with CLI11; tools/vole/trace/*.cc; and tools/vole/outside/*.cc, with libdw and
 # libelf too. What is missing is said in one line and left out; the library itself needs neither.
 #
 # Tests: tools/vole/**/*_test.cc are unit tests of its parts, one executable each, linked with all
@@ -17,6 +17,7 @@ if(NOT VOLE_CLI11_INCLUDE)
 endif()
 
 file(GLOB vole_tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/vole/*.cc)
+file(GLOB vole_trace_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/vole/trace/*.cc)
 set(vole_tool_libraries)
 if(VOLE_LIBDW_INCLUDE AND VOLE_LIBDW_LIBRARY AND VOLE_LIBELF_LIBRARY)
   file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/vole/outside/*.cc)
@@ -33,6 +34,7 @@ else()
   message(STATUS "vole: no libdw (libdw-dev): `vole dump`, `vole top` and `vole core` are left out")
 endif()
 set(vole_tool_tests ${vole_tool_sources})
+list(APPEND vole_tool_tests ${vole_trace_sources})
 list(FILTER vole_tool_tests INCLUDE REGEX "_test\\.cc$")
 list(FILTER vole_tool_sources EXCLUDE REGEX "_test\\.cc$|/tools/vole/main\\.cc$")
 
@@ -57,13 +59,19 @@ endif()
 file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/bin/tree.txt
   CONTENT "${PROJECT_SOURCE_DIR}/include\n$<TARGET_LINKER_FILE:vole>\n")
 
+# What reads execution traces, by itself: the tracer's tests check with it what they recorded.
+list(FILTER vole_trace_sources EXCLUDE REGEX "_test\\.cc$")
+add_library(vole_trace_reader STATIC ${vole_trace_sources})
+target_include_directories(vole_trace_reader PUBLIC ${PROJECT_SOURCE_DIR}/tools/vole)
+vole_own_code(vole_trace_reader)
+
 # All of it but main, so that its tests see the same.
 add_library(vole_tool STATIC ${vole_tool_sources})
 target_include_directories(vole_tool
   PUBLIC ${PROJECT_SOURCE_DIR}/tools/vole ${PROJECT_SOURCE_DIR}/include
   PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_include_directories(vole_tool SYSTEM PUBLIC ${VOLE_CLI11_INCLUDE})
-target_link_libraries(vole_tool PUBLIC ${vole_tool_libraries})
+target_link_libraries(vole_tool PUBLIC ${vole_tool_libraries} vole_trace_reader)
 target_compile_definitions(vole_tool PRIVATE
   VOLE_TOOL_VERSION="${PROJECT_VERSION}"
   VOLE_TOOL_INCLUDE="${vole_tool_include}"

@@ -15,4 +15,5 @@
 #include <vole/signal.h>
 #include <vole/sync.h>
 #include <vole/time.h>
+#include <vole/trace.h>
 #include <vole/version.h>

@@ -166,7 +166,7 @@ void follow_cpu_count(std::int64_t now) noexcept {
   desk.counted_at = now;
   const auto n = static_cast<std::uint32_t>(os::cpu_count());
   if (n == sched.procs.load(seq_cst) || n > kMaxProcs) return;
-  world::stop();
+  world::stop("max_procs");
   if (sched.settings.procs == 0) world::resize(n);
   world::start();
 }

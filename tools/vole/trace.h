@@ -5,6 +5,9 @@
 
 namespace vole_command {
 
+void add_trace_check(CLI::App& trace, int& status);
+void add_trace_recover(CLI::App& trace, int& status);
+void add_trace_summary(CLI::App& trace, int& status);
 void add_trace_view(CLI::App& trace, int& status);
 
 }  // namespace vole_command

@@ -6,14 +6,12 @@
 #include <spawn.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
-#include <system_error>
 
 #include "commands.h"
+#include "output.h"
 #include "trace.h"
 #include "trace_page.h"
 #include "trace_serve.h"
@@ -42,12 +40,7 @@ void open_in_browser(const std::string& address) {
 
 void write_page(const options& chosen) {
   const std::string page = page_with(read_page(), base_name(chosen.file), read_trace(chosen.file));
-  std::ofstream out(chosen.output, std::ios::binary | std::ios::trunc);
-  out.write(page.data(), static_cast<std::streamsize>(page.size()));
-  out.close();
-  if (!out) {
-    throw refusal(chosen.output + " cannot be written: " + std::generic_category().message(errno));
-  }
+  write_file(chosen.output, page);
 }
 
 void view(const options& chosen) {
