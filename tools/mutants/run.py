@@ -34,7 +34,7 @@ LONGEST = 60.0    # and at most
 def run_test(program, case, limit, crash_dir=None):
     """(how it ended, seconds, output): passed, failed, died, hung, or no test."""
     pattern = ":".join(f"{before}{case}{after}" for before in ("", "*/") for after in ("", "/*"))
-    environment = dict(os.environ)
+    environment = {name: value for name, value in os.environ.items() if name != "VOLE_STRESS_SCALE"}
     if crash_dir is not None:
         environment["VOLE_TEST_CRASH_DIR"] = str(crash_dir)
     begin = time.monotonic()
@@ -60,12 +60,13 @@ class Trial:
         self.baseline = {}
 
     def test_program(self, mutant):
-        return self.build.directory / "tests" / mutant.program
+        return self.build.directory / "tests" / self.build.test_target(mutant.program)
 
     def plain(self, key):
         """The test without a mutant; returns a problem or None."""
         program, case = key
-        how, took, output = run_test(self.build.directory / "tests" / program, case, LIMIT)
+        path = self.build.directory / "tests" / self.build.test_target(program)
+        how, took, output = run_test(path, case, LIMIT)
         self.baseline[key] = took
         return None if how == "passed" else f"{program}: {case}: {how} without a mutant\n{output}"
 
@@ -140,7 +141,8 @@ def main():
         build = Build(arguments.root, arguments.build or arguments.root / "build/dev",
                       arguments.scratch or arguments.root / "build/mutants")
         if not arguments.no_build:
-            targets = {m.program for m in mutants} | {build.target(m) for m in mutants}
+            targets = {build.test_target(m.program) for m in mutants}
+            targets |= {build.target(m) for m in mutants}
             build.make(sorted(targets), arguments.jobs)
         problems = try_all(mutants, Trial(build), arguments.jobs)
     for line in problems:
