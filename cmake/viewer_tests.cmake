@@ -21,8 +21,11 @@ add_test(NAME ${VOLE_TEST_PREFIX}viewer_types
 vole_describe_test(viewer_types viewer)
 foreach(name IN ITEMS reader damage page choice)
   add_test(NAME ${VOLE_TEST_PREFIX}viewer_${name}
-    COMMAND ${VOLE_NODE} --test ${vole_viewer_source}/test/${name}_test.mjs)
+    COMMAND ${VOLE_NODE} --test --test-reporter=tap ${vole_viewer_source}/test/${name}_test.mjs)
   vole_describe_test(viewer_${name} viewer)
   set_property(TEST ${VOLE_TEST_PREFIX}viewer_${name} APPEND PROPERTY ENVIRONMENT
     ${vole_viewer_environment})
+  set_tests_properties(${VOLE_TEST_PREFIX}viewer_${name} PROPERTIES
+    TIMEOUT 600
+    SKIP_REGULAR_EXPRESSION "SKIP there is no Chromium")
 endforeach()
