@@ -7,7 +7,7 @@ import { areaText } from "./panel_area";
 import { explainText, readyText } from "./panel_explain";
 import { logList, thingText } from "./panel_user";
 import { at, spanLink, stack, stateTable, swatch } from "./parts";
-import { count, duration, framesOf, functionName, goroutineName, pOf, reasonName, shortFunction, threadOf, what, whyEnded } from "./words";
+import { count, duration, framesOf, functionLabel, functionName, goroutineName, pOf, reasonName, threadOf, what, whyEnded } from "./words";
 import { Cause, kStates, State } from "./world";
 
 export function showPanel(app: App, panel: HTMLElement): void {
@@ -52,7 +52,7 @@ function wakeText(app: App, i: number, s: State): string {
   if (cause !== Cause.Unblock && cause !== Cause.Create) return "";
   const waker = m.arg[ready] - 1, verb = cause === Cause.Create ? "Created by" : "Woken by", t = threadOf(m, ready);
   const who = waker >= 0
-    ? `${spanLink(waker, goroutineName(m, m.g[waker]))} <span class="quiet">${esc(shortFunction(functionName(m, m.g[waker])))}</span>`
+    ? `${spanLink(waker, goroutineName(m, m.g[waker]))} <span class="quiet">${esc(functionLabel(m, m.fn[m.g[waker]]))}</span>`
     : t > 0 && m.threadNumber[t] ? `A timer or the network, found by thread ${m.threadNumber[t]}.` : "A plain thread, a timer or the network.";
   const latency = s === State.Waiting ? ` Then it waited ${duration(spanEnd(m, ready) - m.start[ready])} for a P.` : "";
   return `<h3>${verb}</h3><p>${who}<br><span class="quiet">at ${at(m.start[ready])}.${latency}</span></p>`;

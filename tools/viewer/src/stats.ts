@@ -1,9 +1,10 @@
 // Totals: by function and state, by reason, and histograms of latencies.
 import { Frame, TraceFile } from "./chunks";
 import type { Model } from "./model";
+import { shortFunction } from "./names";
 import { State, World, kAlive, kStates } from "./world";
 
-export interface Functions { name: string[]; file: string[]; line: number[]; count: number[] }
+export interface Functions { name: string[]; label: string[]; file: string[]; line: number[]; count: number[] }
 
 export const kBuckets = 160;  // four to every power of two of nanoseconds
 
@@ -57,9 +58,14 @@ export function nameOfPc(pc: number, symbols: Map<number, Frame[]>, modules: { p
   return pc ? "0x" + pc.toString(16) : "(not known)";
 }
 
+// The function that stands in the source where a goroutine was begun.
+function nameOfSite(pcs: number[], file: TraceFile): string {
+  return file.symbols.get(pcs[0] ?? 0)?.find((f) => !f.fn.startsWith("vole::"))?.fn ?? "";
+}
+
 // Goroutines by the function they were started with.
 export function functionsOf(w: World, file: TraceFile): { functions: Functions; fn: Uint32Array } {
-  const functions: Functions = { name: [], file: [], line: [], count: [] };
+  const functions: Functions = { name: [], label: [], file: [], line: [], count: [] };
   const byName = new Map<string, number>(), byPlace = new Map<number, number>();
   const fn = new Uint32Array(w.g.n);
   for (let g = 0; g < w.g.n; g++) {
@@ -74,6 +80,7 @@ export function functionsOf(w: World, file: TraceFile): { functions: Functions; 
         byName.set(name, f);
         const frame = file.symbols.get(pc)?.at(-1);
         functions.name.push(name);
+        functions.label.push(shortFunction(name, nameOfSite(w.places.pcs[w.g.site[g]], file)));
         functions.file.push(frame?.file ?? "");
         functions.line.push(frame?.line ?? 0);
         functions.count.push(0);
@@ -108,7 +115,7 @@ export function renumber(m: Model): void {
   const order = Uint32Array.from(f.name.keys()).sort((a, b) => running(b) - running(a)), at = new Uint32Array(order.length);
   order.forEach((old, i) => (at[old] = i));
   const pick = <T>(a: T[]): T[] => Array.from(order, (old) => a[old]);
-  m.functions = { name: pick(f.name), file: pick(f.file), line: pick(f.line), count: pick(f.count) };
+  m.functions = { name: pick(f.name), label: pick(f.label), file: pick(f.file), line: pick(f.line), count: pick(f.count) };
   for (let g = 0; g < m.goroutines; g++) m.fn[g] = at[m.fn[g]];
   // Tables with so many columns for each function.
   const rows = <T extends Float64Array | Uint32Array>(a: T, columns: number): T =>
