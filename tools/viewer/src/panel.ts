@@ -27,12 +27,17 @@ function goroutineTotals(m: Model, g: number): number[] {
   return t;
 }
 
+function nameText(m: Model, g: number): string {
+  const label = functionLabel(m, m.fn[g]), name = functionName(m, g);
+  return name.length < 60 ? `<div class="quiet">${esc(name)}</div>` : `<details><summary class="quiet">${esc(label)}</summary><code>${esc(name)}</code></details>`;
+}
+
 function spanText(app: App, i: number): string {
   const m = app.m, g = m.g[i], s = m.kind[i] & 15, p = pOf(m, i), t = threadOf(m, i);
   const place = s === State.Waiting || s === State.Call ? m.arg[i] : 0;
   const where = t >= 0 && s !== State.Runnable ? `<dt>${s === State.Waiting ? "blocked on" : "on"}</dt><dd>${p >= 0 ? `P ${p}, ` : ""}thread ${m.threadNumber[t]}</dd>` : "";
   const before = i > m.first[g] ? spanLink(i - 1, "← before") : "", after = i + 1 < m.first[g + 1] ? spanLink(i + 1, "after →") : "";
-  let html = `<h2>${esc(goroutineName(m, g))}</h2><div class="quiet">${esc(functionName(m, g))}</div>
+  let html = `<h2>${esc(goroutineName(m, g))}</h2>${nameText(m, g)}
     <p class="headline">${swatch(stateColour(s))}${esc(what(m, i))} <b>${duration(spanEnd(m, i) - m.start[i])}</b></p>
     <dl><dt>from</dt><dd>${at(m.start[i])}</dd>${where}<dt>until</dt><dd>${esc(whyEnded(m, i))}</dd></dl><p class="pager">${before}${after}</p>`;
   if (m.waited[g] && i === m.first[g] && s === State.Waiting) html += `<p class="quiet">It had waited ${duration(m.waited[g])} when it was listed.</p>`;

@@ -16,7 +16,7 @@ function stepText(m: Model, s: Step): string {
   const verb = s.state === State.Running ? "ran" : s.state === State.Runnable ? "waited for a P"
     : s.state === State.Waiting ? `waited: ${esc(reasonOf(m, s.span) || "no reason recorded")}, ended by a timer, the network or a plain thread`
     : s.state === State.Call ? "was in a call" : s.state === State.Evicted ? "ran without a P" : "was in a state that is not known";
-  return `${who} ${verb}${s.woke >= 0 ? `, then woke ${esc(goroutineName(m, s.woke))}` : ""}`;
+  return `${who} ${verb}${s.woke >= 0 ? `, then woke <span class="whole">${esc(goroutineName(m, s.woke))}</span>` : ""}`;
 }
 
 // The whole chain in a sentence: in which states, and above all in which function.

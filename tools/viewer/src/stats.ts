@@ -1,7 +1,6 @@
 // Totals: by function and state, by reason, and histograms of latencies.
 import { Frame, TraceFile } from "./chunks";
 import type { Model } from "./model";
-import { shortFunction } from "./names";
 import { State, World, kAlive, kStates } from "./world";
 
 export interface Functions { name: string[]; label: string[]; file: string[]; line: number[]; count: number[] }
@@ -58,11 +57,6 @@ export function nameOfPc(pc: number, symbols: Map<number, Frame[]>, modules: { p
   return pc ? "0x" + pc.toString(16) : "(not known)";
 }
 
-// The function that stands in the source where a goroutine was begun.
-function nameOfSite(pcs: number[], file: TraceFile): string {
-  return file.symbols.get(pcs[0] ?? 0)?.find((f) => !f.fn.startsWith("vole::"))?.fn ?? "";
-}
-
 // Goroutines by the function they were started with.
 export function functionsOf(w: World, file: TraceFile): { functions: Functions; fn: Uint32Array } {
   const functions: Functions = { name: [], label: [], file: [], line: [], count: [] };
@@ -80,7 +74,6 @@ export function functionsOf(w: World, file: TraceFile): { functions: Functions; 
         byName.set(name, f);
         const frame = file.symbols.get(pc)?.at(-1);
         functions.name.push(name);
-        functions.label.push(shortFunction(name, nameOfSite(w.places.pcs[w.g.site[g]], file)));
         functions.file.push(frame?.file ?? "");
         functions.line.push(frame?.line ?? 0);
         functions.count.push(0);

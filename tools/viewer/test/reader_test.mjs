@@ -121,14 +121,14 @@ test("every wait of a server is explained without gap or overlap, back to where 
 });
 
 test("labels name the user's function, not vole's around it", () => {
-  for (const [name, made, label] of [
+  for (const [name, elsewhere, label] of [
     ["vole::detail::run_main(void (*)(void*), void*)::{lambda#1}", "", "main"],
     ["vole::wait_group::done_after<(anonymous namespace)::many()::{lambda#1}>", "", "many::λ1"],
     ["vole::wait_group::done_after<vole::detail::bound_call<(anonymous namespace)::on_vole(char const*, int)::{lambda#1}::{lambda#1}, vole::net::conn>>", "", "on_vole::λ1::λ1"],
     ["vole::detail::joinable_task<void, main::{lambda#1}::{lambda#1}>::invoke(void*)", "", "main::λ1::λ1"],
-    ["vole::group::member<vole::detail::bound_call<void (*)(vole::net::conn, vole::context const&), vole::net::conn, vole::context>>", "listen", "from listen"],
+    ["vole::group::member<vole::detail::bound_call<void (*)(vole::net::conn, vole::context const&), vole::net::conn, vole::context>>", "in serve", "in serve"],
     ["server::worker(vole::chan<job>)", "", "server::worker"],
     ["main", "", "main"],
     ["std::vector<int> pool::operator()(int) const", "", "std::vector pool::operator() const"],
-  ]) assert.equal(shortFunction(name, made), label);
+  ]) assert.equal(shortFunction(name, elsewhere), label);
 });
