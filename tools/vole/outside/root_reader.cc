@@ -13,7 +13,8 @@ namespace {
 
 using vole::root::table;
 
-// The offsets of one kind of record: 32-bit numbers in a row, the record's size first.
+// The offsets of one kind of record: 32-bit numbers in a row, the record's size first. Sums of them
+// are made in 64 bits, here and wherever they are used: an offset near 2^32 must not come round.
 template <class T>
 bool fit(const T& places, std::initializer_list<std::uint32_t T::*> not_places = {}) {
   constexpr std::size_t n = sizeof(T) / sizeof(std::uint32_t);
@@ -22,7 +23,7 @@ bool fit(const T& places, std::initializer_list<std::uint32_t T::*> not_places =
   std::uint32_t all[n];
   std::memcpy(all, &copy, sizeof copy);
   if (all[0] < 64 || all[0] > 1 << 20) return false;
-  return std::all_of(all + 1, all + n, [&](std::uint32_t at) { return at + 8 <= all[0]; });
+  return std::all_of(all + 1, all + n, [&](std::uint32_t at) { return std::uint64_t{at} + 8 <= all[0]; });
 }
 
 bool is_sane(const table& t) {
@@ -35,7 +36,7 @@ bool is_sane(const table& t) {
                    &g_places::locked_flag}) &&
          t.g.name_text <= 4096 && t.g.name_bytes <= 4096 && fit(t.m) && fit(t.p) &&
          fit(t.sched_at, {&sched_places::most_procs}) && t.sched_at.most_procs <= 1 << 16 &&
-         t.sched_at.all + t.sched_at.most_procs * 8 <= t.sched_at.bytes;
+         t.sched_at.all + std::uint64_t{t.sched_at.most_procs} * 8 <= t.sched_at.bytes;
 }
 
 std::string text_at(const memory& mem, std::uint64_t at) {
