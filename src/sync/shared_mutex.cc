@@ -13,6 +13,7 @@
 //        writer: neither side starves.
 // Proof  tests/stress/sync_stress_test.cc
 
+#include "gmp/waited_places.h"
 #include "sync/bounded.h"
 
 namespace vole {
@@ -21,6 +22,12 @@ namespace detail {
 namespace {
 
 constexpr std::uint64_t kWriter = shared_flag::writer, kReader = wait_flag::one;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+static_assert(offsetof(shared_waitable, word) == rt::kLockWordAt &&
+              offsetof(shared_waitable, locker) == rt::kLockerAt && kWriter == rt::kLockHeld);
+#pragma GCC diagnostic pop
 
 bool anybody_waits(const shared_waitable& s) noexcept {
   return s.waiters.first != nullptr || s.readers.first != nullptr;
@@ -41,6 +48,7 @@ wake_list let_in_locked(shared_waitable& s, bool readers_first) noexcept {
   if (readers_first) inside = let_readers_in_locked(s, go);
   if (inside == 0) {
     if (waiter* const w = rt::wait_queue::pop_claimed(s.waiters)) {
+      s.locker = stack_of(w);
       go.add(w);
       inside = kWriter;
     } else {

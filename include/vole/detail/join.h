@@ -62,6 +62,7 @@ class join_base {
   std::unique_ptr<thrower> thrower_;  // with error_
 
  private:
+  friend struct join_places;  // api/go.cc: dumps know where finished_ is
   wait_group finished_;
   std::atomic<int> references_{2};
 };
