@@ -71,6 +71,9 @@ class conn : public detail::net_handle {
     return read(detail::buffer_of(to), last...);
   }
 
+  template <detail::no_buffer R, class... Rest>
+  std::size_t read(R&&, Rest&&...) = delete;  // read: into a range of bytes that is not const
+
   // All of it; fewer only at the end or on error.
   [[nodiscard]] std::size_t read_full(std::span<std::byte> to);
   [[nodiscard]] std::size_t read_full(std::span<std::byte> to, std::error_code& error) noexcept;
@@ -112,6 +115,8 @@ class conn : public detail::net_handle {
   requires detail::ends_a_wait<Last...> std::size_t write(const R& from, Last&&... last) {
     return write(detail::bytes_of(from), last...);
   }
+  template <detail::no_sequence R, class... Rest>
+  std::size_t write(R&&, Rest&&...) = delete;  // write: text, or a range of char or std::byte
   // Several buffers as if they were one; one datagram, where there are datagrams.
   std::size_t write(std::span<const const_buffer> parts);
   std::size_t write(std::span<const const_buffer> parts, std::error_code& error) noexcept;

@@ -16,7 +16,10 @@ inline std::size_t read_some(const byte_source& from, std::span<std::byte> to,
                              std::error_code& error) {
   error.clear();
   const std::size_t n = from.read(from.object, to, error);
-  if (n > to.size()) base::fatal("io: read() returned more than it had room for");
+  if (n > to.size())
+    base::fatal(
+        "io: a reader's read() returned more than it had room for. It returns how many bytes it has "
+        "written into the span, at most its size");
   return error ? 0 : n;
 }
 
@@ -27,7 +30,10 @@ inline std::size_t write_all(const byte_sink& to, std::span<const std::byte> fro
   std::size_t done = 0;
   while (done < from.size() && !error) {
     const std::size_t n = to.write(to.object, from.subspan(done), error);
-    if (n > from.size() - done) base::fatal("io: write() returned more than it was given");
+    if (n > from.size() - done)
+      base::fatal(
+          "io: a writer's write() returned more than it was given. It returns how many bytes of the "
+          "span it has taken");
     if (n == 0 && !error) error = std::make_error_code(std::errc::io_error);
     done += n;
   }

@@ -187,7 +187,10 @@ void end_rethrow() noexcept {
 }
 
 void install() noexcept {
-  if (!os::install_fault_handler(&on_fault)) fatal("cannot install the handler for faults");
+  if (!os::install_fault_handler(&on_fault))
+    fatal(
+        "cannot install the handler for faults: sigaction was refused. Does a sandbox (seccomp) "
+        "forbid it?");
   if (!hook_installed) set_fatal_hook(&dump_everything);
   hook_installed = true;
   if (std::get_terminate() != &panic) previous_terminate = std::set_terminate(&panic);

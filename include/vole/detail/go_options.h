@@ -50,6 +50,9 @@ template <class F, class... Args>
 concept startable = !std::same_as<std::remove_cvref_t<F>, go_options> &&
                     std::invocable<std::decay_t<F>, std::decay_t<Args>...>;
 
+template <class F, class... Args>
+concept not_startable = !std::same_as<std::remove_cvref_t<F>, go_options> && !startable<F, Args...>;
+
 // What the compiled part takes; null: none.
 inline const char* name_of(const go_options& options) noexcept {
   return options.name.empty() ? nullptr : options.name.c_str();
