@@ -123,6 +123,7 @@ bool begin_run() noexcept {
 void main_runs(bool yes) noexcept { sched.main_runs.store(yes, seq_cst); }
 
 void end_run() noexcept {
+  base::wait_if_dying();  // the sooner, the more of the runtime can be told of
   leaving_threads threads;
   capture left;
   {
@@ -132,6 +133,7 @@ void end_run() noexcept {
   }
   threads.join();
   tell_leaks(left);
+  base::wait_if_dying();  // one that was in user code all the while
 }
 
 void start_implicitly() noexcept {
@@ -143,6 +145,7 @@ void start_implicitly() noexcept {
 void shutdown() noexcept {
   lifecycle::refuse_forked_child();
   refuse_in_value_move();
+  base::wait_if_dying();
   leaving_threads threads;
   capture left;
   {
@@ -152,6 +155,7 @@ void shutdown() noexcept {
   }
   threads.join();
   tell_leaks(left);
+  base::wait_if_dying();  // one that was in user code all the while
 }
 
 int dump_on_sigquit() noexcept {

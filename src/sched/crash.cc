@@ -91,6 +91,7 @@ void put_exception(sentence& s) noexcept {
 }
 
 void print_exception() noexcept {
+  base::begin_last_words();
   sentence s;
   s << "panic: ";
   put_exception(s);
@@ -188,7 +189,10 @@ void end_rethrow() noexcept {
 
 void install() noexcept {
   if (!os::install_fault_handler(&on_fault)) fatal("cannot install the handler for faults");
-  if (!hook_installed) set_fatal_hook(&dump_everything);
+  if (!hook_installed) {
+    set_fatal_hook(&dump_everything);
+    std::atexit([] { base::wait_if_dying(); });  // main returns while a goroutine panics
+  }
   hook_installed = true;
   if (std::get_terminate() != &panic) previous_terminate = std::set_terminate(&panic);
 }

@@ -4,7 +4,8 @@
 // Who    boot installs and uninstalls. The fault hook runs in signal context, on
 //        the thread's alternate stack.
 // Law    every death has a sentence that names the goroutine, where it was created
-//        and, where there is one, what to do about it.
+//        and, where there is one, what to do about it. Once it has begun, the program does not
+//        end otherwise: base/fatal.h, wait_if_dying.
 #pragma once
 
 #include <cstdint>

@@ -28,6 +28,7 @@ void count_out() noexcept {
 // hidden, so that its next entry comes to refuse_forked_child.
 void in_forked_child() noexcept {
   strict::after_fork();
+  base::forget_dying_threads();
   if (now() == phase::stopped) return poll::start_again_in_child();
   word.store(static_cast<std::uint32_t>(phase::forked), seq_cst);
   if (M* const m = this_m()) {

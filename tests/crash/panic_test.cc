@@ -169,6 +169,28 @@ TEST(Panic, GoroutinesAreOursUnlessTheHandlerIsSetInside) {
   EXPECT_TRUE(exited(panic("terminate_set_inside"), 43));
 }
 
+// The last words have begun; run() returns, exit() or shutdown() is called on another thread.
+TEST(Panic, WhoeverEndsTheProgramMeanwhileWaits) {
+  for (const char* scenario : {"main_returns", "program_exits", "runtime_shut_down",
+                               "main_returns_from_spawn"}) {
+    const ended e = panic(scenario);
+    EXPECT_THAT(e.err, ContainsRegex("^panic: .*slow_to_tell: slow\n")) << scenario;
+    EXPECT_THAT(e.err, ContainsRegex("\ncreated by ")) << scenario;
+    EXPECT_TRUE(aborted(e)) << scenario;
+  }
+}
+
+TEST(Panic, MainThatReturnsWaitsForAFatalError) {
+  EXPECT_TRUE(aborted(panic("main_returns_from_fatal")));
+}
+
+TEST(Panic, LastWordsThatCallVoleAtTheEndEndTheProgram) {
+  const ended e = panic("last_words_enter_vole");
+  constexpr int kTooLate = 77;  // the runtime had ended before it panicked
+  if (WIFEXITED(e.status) && WEXITSTATUS(e.status) == kTooLate) return;
+  EXPECT_TRUE(aborted(e));
+}
+
 TEST(Panic, SwallowedExitIsTold) {
   const ended e = panic("swallowed_exit");
   EXPECT_TRUE(aborted(e));
