@@ -28,6 +28,8 @@ class group {
  public:
   group() : group(vole::context::background()) {}
   explicit group(const vole::context& parent) : scope_(with_cancel(parent)) {}
+  template <detail::dying_context C>
+  explicit group(C&& its_cancel_function_is_gone) = delete;
   group(const group&) = delete;
   group& operator=(const group&) = delete;
   ~group() {
