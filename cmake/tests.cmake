@@ -109,6 +109,9 @@ foreach(label IN ITEMS api stress regress crash)
   endforeach()
 endforeach()
 
+target_compile_definitions(regress_a_reset_ends_the_server_test PRIVATE
+  "VOLE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")  # it reads the pages
+
 # Built as a user's target would be; the shared headers were compiled without its option.
 set_target_properties(api_preemptible_test PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
 vole_preemptible(api_preemptible_test)

@@ -106,19 +106,24 @@ class [[nodiscard]] cancel_function {
   cancel_function(cancel_function&&) noexcept = default;
   cancel_function& operator=(cancel_function&& other) noexcept {
     if (this != &other) {
-      (*this)();
+      end(nullptr);
       ctx_ = std::move(other.ctx_);
     }
     return *this;
   }
-  ~cancel_function() { (*this)(); }
+  ~cancel_function() { end(nullptr); }
 
   // When it returns, done is closed and everything below is cancelled, or another call is just
   // doing that. Only the first one counts. Does not wait for anybody.
   void operator()() const { (*this)(nullptr); }
-  void operator()(std::exception_ptr cause) const;
+  void operator()(std::exception_ptr cause) const {
+    end(std::move(cause));
+    detail::end_if_left_behind();
+  }
 
  private:
+  void end(std::exception_ptr cause) const;
+
   context ctx_;
 };
 
@@ -300,7 +305,11 @@ class func_watch {
 
   // True: fn will not run (and is destroyed now). False: it was stopped before, or it has been
   // started, and may be about to run or run.
-  bool stop() { return detail::stop_watch(ctx_, node_); }
+  bool stop() {
+    const bool stopped = detail::stop_watch(ctx_, node_);
+    detail::end_if_left_behind();
+    return stopped;
+  }
 
  private:
   context ctx_;

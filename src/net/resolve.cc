@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <vole/detail/left_behind.h>
 #include <vole/net.h>
 #include <vole/select.h>
 
@@ -33,10 +34,13 @@ void push_ip(std::vector<address>& out, const network_name& n, const char* liter
 
 // Waits for the answer as long as the caller does.
 lookup_answer wait_for(lookup_job& job, const patience& p) {
+  const context never;
+  const context& ctx = p.ctx != nullptr ? *p.ctx : never;
   const std::size_t came =
-      p.ctx != nullptr
-          ? select(on_recv(job.answer), on_done(*p.ctx))
-          : select(on_recv(job.answer), on_after(from_ns(p.deadline) - from_ns(os::now_ns())));
+      p.deadline == kNeverNs
+          ? select(on_recv(job.answer), on_done(ctx))
+          : select(on_recv(job.answer), on_done(ctx),
+                   on_after(from_ns(p.deadline) - from_ns(os::now_ns())));
   if (came == 0) return std::move(job.found);
   lookup_answer none;
   none.why.code = p.over();
@@ -145,6 +149,7 @@ namespace {
 
 std::vector<address> find(std::string_view network, std::string_view at, const detail::patience& p,
                           detail::failure& f) {
+  detail::end_if_left_behind();
   f.code = p.over();
   if (f) return {};
   return detail::find_addresses(detail::find_network(network), network, at, detail::purpose::dial,

@@ -65,6 +65,7 @@ detail::new_cancelable with_stop_token(const context& parent, std::stop_token to
 }
 
 context without_cancel(const context& parent) {
+  detail::end_if_left_behind();
   if (canceler_of(parent) == nullptr) return parent;
   auto* const n = new detail::context_node(parent.node());
   n->canceler = nullptr;
@@ -91,6 +92,7 @@ std::exception_ptr context::cause() const {
 }
 
 std::optional<time_point> context::deadline() const noexcept {
+  detail::end_if_left_behind();
   const cancel_node* const n = canceler_of(*this);
   if (n == nullptr || n->deadline == detail::kNeverNs) return std::nullopt;
   return detail::from_ns(n->deadline);
@@ -112,7 +114,7 @@ std::stop_token context::stop_token() const {
   return used.get_token();
 }
 
-void cancel_function::operator()(std::exception_ptr cause) const {
+void cancel_function::end(std::exception_ptr cause) const {
   cancel_node* const n = canceler_of(ctx_);
   if (n == nullptr) return;
   if (n->listener.load(relaxed) != nullptr)
