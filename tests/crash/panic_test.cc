@@ -88,16 +88,19 @@ TEST(Panic, UncollectedExceptionNamesThrowerAndJoiner) {
   const ended e = panic("uncollected_named");
   EXPECT_TRUE(aborted(e));
   EXPECT_THAT(e.err, StartsWith("panic: std::runtime_error: boom\n\nthrown by goroutine "));
-  EXPECT_THAT(e.err, ContainsRegex("\nthrown by goroutine [0-9]+ \\(worker\\), created at "
-                                   "(program\\+)?0x[0-9a-f]+\\. Nobody joined it: its join_handle "
-                                   "was destroyed, or assigned to, by goroutine [0-9]+\\."));
+  EXPECT_THAT(e.err, ContainsRegex("\nthrown by goroutine [0-9]+ \\(worker\\), created in "
+                                   "[^\n]+\\. Nobody joined it: its join_handle was destroyed, or "
+                                   "assigned to, by goroutine [0-9]+\\."));
+  if (e.err.find("panic_child.cc:") != std::string::npos) {  // lines are known here
+    EXPECT_THAT(e.err, ContainsRegex("created in [^\n]+ at [^\n]*panic_child\\.cc:[0-9]+\\. "));
+  }
   EXPECT_THAT(e.err, ContainsRegex("\ngoroutine [0-9]+ \\[running\\]:\n"));  // the joiner
 }
 
 TEST(Panic, JoinHandleDestroyedOnAPlainThread) {
   const ended e = panic("uncollected_on_thread");
   EXPECT_TRUE(aborted(e));
-  EXPECT_THAT(e.err, ContainsRegex("\nthrown by goroutine [0-9]+, created at .*destroyed, or "
+  EXPECT_THAT(e.err, ContainsRegex("\nthrown by goroutine [0-9]+, created in .*destroyed, or "
                                    "assigned to, on a plain thread\\."));
   EXPECT_THAT(e.err, HasSubstr("std::runtime_error"));
   EXPECT_THAT(e.err, HasSubstr("boom"));
