@@ -216,6 +216,10 @@ foreach(label IN ITEMS api stress regress crash)
   endforeach()
 endforeach()
 
+foreach(program IN LISTS vole_regress_programs)
+  target_compile_definitions(${program} PRIVATE "VOLE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")  # pages
+endforeach()
+
 # The shared headers were compiled without this option.
 set_target_properties(api_preemptible_test PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
 vole_preemptible(api_preemptible_test)

@@ -79,6 +79,15 @@ class [[nodiscard("destroyed at once it joins at once: keep the handle, or use g
     const detail::join_reference<R> held(std::exchange(state_, nullptr));
     return held.state->collect();
   }
+  // The same, until the context is cancelled at the latest: then std::system_error with its err().
+  // So it is, too, if the context was cancelled before. The goroutine goes on, and can still be
+  // joined.
+  R join(const context& ctx) {
+    if (state_ == nullptr) detail::throw_nothing_to_join();
+    std::error_code error;
+    if (!state_->wait(ctx, error)) detail::throw_wait_ended("vole::join_handle::join", error);
+    return join();
+  }
 
   void detach() noexcept {
     if (state_ != nullptr) std::exchange(state_, nullptr)->drop();

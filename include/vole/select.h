@@ -43,9 +43,48 @@ concept kept_clause = std::is_lvalue_reference_v<C> &&
 template <class C>
 concept clause = !std::is_lvalue_reference_v<C> && requires { typename C::vole_clause; };
 
+// The one parameter that a function or a function object declares; void if that is not one type.
+template <class Call>
+struct parameter_of {
+  using type = void;
+};
+template <class R, class A>
+struct parameter_of<R (*)(A)> {
+  using type = A;
+};
+template <class R, class A>
+struct parameter_of<R (*)(A) noexcept> {
+  using type = A;
+};
+template <class R, class C, class A>
+struct parameter_of<R (C::*)(A)> {
+  using type = A;
+};
+template <class R, class C, class A>
+struct parameter_of<R (C::*)(A) const> {
+  using type = A;
+};
+template <class R, class C, class A>
+struct parameter_of<R (C::*)(A) noexcept> {
+  using type = A;
+};
+template <class R, class C, class A>
+struct parameter_of<R (C::*)(A) const noexcept> {
+  using type = A;
+};
+template <class Fn>
+struct declared_parameter : parameter_of<Fn> {};
+template <class Fn>
+  requires requires { &Fn::operator(); }
+struct declared_parameter<Fn> : parameter_of<decltype(&Fn::operator())> {};
+// It says T, so it means T, though a T could be made of a std::optional<T>, as a std::any can.
+template <class Fn, class T>
+concept declares_value =
+    std::same_as<std::remove_cvref_t<typename declared_parameter<std::decay_t<Fn>>::type>, T>;
+
 // A handler of on_recv. Where it could take both, as a generic lambda can, it gets the optional.
 template <class Fn, class T>
-concept takes_optional = std::invocable<Fn, std::optional<T>>;
+concept takes_optional = std::invocable<Fn, std::optional<T>> && !declares_value<Fn, T>;
 template <class Fn, class T>
 concept takes_value = !takes_optional<Fn, T> && std::invocable<Fn, T>;
 template <class Fn, class T>

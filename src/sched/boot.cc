@@ -136,6 +136,7 @@ bool begin_run() noexcept {
 void main_runs(bool yes) noexcept { sched.main_runs.store(yes, seq_cst); }
 
 void end_run() noexcept {
+  base::wait_if_dying();  // the sooner, the more of the runtime can be told of
   leaving_threads threads;
   capture left;
   {
@@ -145,6 +146,7 @@ void end_run() noexcept {
   }
   threads.join();
   tell_leaks(left);
+  base::wait_if_dying();  // one that was in user code all the while
 }
 
 void start_implicitly() noexcept {
@@ -156,6 +158,7 @@ void start_implicitly() noexcept {
 void shutdown() noexcept {
   lifecycle::refuse_forked_child();
   refuse_in_value_move();
+  base::wait_if_dying();
   leaving_threads threads;
   capture left;
   {
@@ -165,6 +168,7 @@ void shutdown() noexcept {
   }
   threads.join();
   tell_leaks(left);
+  base::wait_if_dying();  // one that was in user code all the while
 }
 
 int dump_on_sigquit() noexcept {

@@ -46,8 +46,13 @@ struct go_options {
 
 namespace detail {
 
+// Copied or moved. (A std::tuple alone would copy what may not be moved.)
+template <class T>
+concept passed_on = std::constructible_from<std::decay_t<T>, T>;
+
 template <class F, class... Args>
-concept startable = !std::same_as<std::remove_cvref_t<F>, go_options> &&
+concept startable = !std::same_as<std::remove_cvref_t<F>, go_options> && passed_on<F> &&
+                    (passed_on<Args> && ...) &&
                     std::invocable<std::decay_t<F>, std::decay_t<Args>...>;
 
 template <class F, class... Args>
