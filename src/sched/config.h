@@ -26,6 +26,7 @@ struct config {
                                // 0: nobody
   bool leaks = false;          // VOLE_DEBUG=leaks=1: who is left at the end is reported
   bool sigquit = false;        // VOLE_DEBUG=sigquit=1: SIGQUIT prints a dump
+  bool control = false;        // VOLE_DEBUG=control=1: a socket at which it may be asked things
   bool all_frames = false;     // VOLE_DEBUG=frames=all: dumps show vole's own, too
   std::uint32_t thread_idle_ms = 5000;  // VOLE_DEBUG=threadidle=MS: so long a thread too many
                                         // sleeps before it ends; 0: for ever
