@@ -2,6 +2,7 @@
 
 import array
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -10,6 +11,7 @@ import unittest
 
 from traces import VOLE
 
+PROMTOOL = shutil.which("promtool")
 CHILD = os.path.join(os.environ["VOLE_TOOLS_DIR"], "control_child")
 
 
@@ -90,6 +92,16 @@ class Control(unittest.TestCase):
         self.assertRegex(p.ask(b"version\n"), r"^ok\n\d+\.\d+\.\d+\n$")
         self.assertRegex(p.ask(b"metrics\n"), r"(?m)^vole_procs 2$")
         self.assertRegex(p.ask(b"dump\n"), r"^ok\n.*goroutine")
+        self.assert_ends_well(p)
+
+    @unittest.skipUnless(PROMTOOL, "no promtool (prometheus)")
+    def test_metrics_are_what_prometheus_reads(self):
+        p = self.program("idle")
+        answer = p.ask(b"metrics\n")
+        self.assertTrue(answer.startswith("ok\n"))
+        done = subprocess.run([PROMTOOL, "check", "metrics"], input=answer[3:], text=True,
+                              capture_output=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         self.assert_ends_well(p)
 
     def test_only_the_owner_may_come_near(self):
