@@ -65,6 +65,16 @@ foreach(sanitizers IN ITEMS undefined address,undefined thread)
     --compile ${vole_user_compile} -fsanitize=${sanitizers})
 endforeach()
 
+# Every public name, as the documents write it, with both compilers.
+foreach(compiler IN ITEMS g++ clang++)
+  find_program(vole_found_${compiler} ${compiler})
+  if(vole_found_${compiler})
+    vole_add_check(compile_api_${compiler} compile_fail.py --accept
+      ${PROJECT_SOURCE_DIR}/tests/compile/api.cc
+      --compile ${vole_found_${compiler}} -std=c++20 -Wall -Wextra -I${PROJECT_SOURCE_DIR}/include)
+  endif()
+endforeach()
+
 # A user's project, by find_package and by pkg-config, against an installed copy.
 if(VOLE_INSTALL AND EXISTS ${PROJECT_SOURCE_DIR}/include/vole/vole.h)
   vole_add_check(house_install check_install.py

@@ -19,7 +19,7 @@ add_test(NAME ${VOLE_TEST_PREFIX}viewer_types
   COMMAND ${VOLE_NODE} ${vole_viewer_build}/node_modules/typescript/bin/tsc
     --project ${vole_viewer_source})
 vole_describe_test(viewer_types viewer)
-foreach(name IN ITEMS reader damage page)
+foreach(name IN ITEMS reader damage page choice)
   add_test(NAME ${VOLE_TEST_PREFIX}viewer_${name}
     COMMAND ${VOLE_NODE} --test ${vole_viewer_source}/test/${name}_test.mjs)
   vole_describe_test(viewer_${name} viewer)

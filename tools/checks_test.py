@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The checks must refuse what is wrong: each is shown a small house with one fault."""
 
+import dataclasses
 import json
 import os
 import sys
@@ -20,6 +21,7 @@ import source_text
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "mutants"))
 import catalogue  # noqa: E402
+import run  # noqa: E402
 
 LAYERS = (HERE / "layers.txt").read_text(encoding="utf-8")
 RULES = (HERE / "rules.txt").read_text(encoding="utf-8")
@@ -204,7 +206,7 @@ class Locks(House):
 class Mutants(House):
     MUTANT = {
         "name": "no_rule", "mechanisms": [1], "file": "src/base/a.h", "old": "rule();", "new": "",
-        "test": "base_a_test: A.HasARule",
+        "test": "base_a_test: A.HasARule", "sample": True,
     }
 
     def setUp(self):
@@ -259,6 +261,34 @@ class Mutants(House):
         self.assert_refused("two mutants are called", self.MUTANT, self.MUTANT)
         self.assert_refused("no_rule", self.MUTANT | {"tset": "x"})
         self.assert_refused("no_rule", self.MUTANT | {"test": "base_a_test"})
+
+    def test_a_kind_of_build_without_a_sample(self):
+        self.assert_refused("no mutant of the kind test", self.MUTANT | {"sample": False})
+        self.put("src/base/a.cc", "void f() { rule(); }\n")
+        unit = self.MUTANT | {"name": "other", "file": "src/base/a.cc", "sample": False}
+        self.assert_refused("no mutant of the kind unit", self.MUTANT, unit)
+
+    def test_a_control_changes_nothing(self):
+        self.put("src/base/a.cc", "void f() { rule(); }\n")
+        unit = self.MUTANT | {"name": "other", "file": "src/base/a.cc"}
+        self.assertEqual(self.problems(self.MUTANT, unit), [])
+        mutants = catalogue.load(self.root)
+        found = catalogue.controls(mutants, mutants)
+        self.assertEqual({m.name for m in found}, {"control_test", "control_unit"})
+        for control in found:
+            self.assertEqual(control.apply(self.root), (self.root / control.file).read_text())
+            self.assertEqual(run.verdict(control, "passed"), (True, "passed"))
+            self.assertEqual(run.verdict(control, "failed"), (False, "failed"))
+        self.assertEqual(catalogue.controls(mutants, mutants[:1])[0].kind, mutants[0].kind)
+
+    def test_what_counts_as_caught(self):
+        self.problems(self.MUTANT)
+        mutant = catalogue.load(self.root)[0]
+        for how, good in (("failed", True), ("died", True), ("passed", False), ("hung", False),
+                          ("no test", False)):
+            self.assertEqual(run.verdict(mutant, how)[0], good, how)
+        hangs = dataclasses.replace(mutant, hangs=True)
+        self.assertTrue(run.verdict(hangs, "hung")[0])
 
     def test_the_map_names_a_test_that_is_gone(self):
         self.put("docs/go-map.md", "| [1] | M:N, `base/b_test.cc` |\n")

@@ -1,4 +1,4 @@
-// Streams of bytes: a buffered reader and writer, copy, read_all.
+// Streams of bytes: a buffered reader and writer, copy, read_all, the standard streams.
 //
 //     vole::io::reader in(conn);
 //     vole::io::writer out(conn);
@@ -9,7 +9,7 @@
 //       out.flush();
 //     }
 //
-// They work over a net::conn and over anything that reads or writes as one does (reader_like,
+// They work over a net::conn, a file and over anything that reads or writes as one does (reader_like,
 // writer_like; a reader and a writer are such things themselves). They refer to it: it must live
 // longer, at the same address. One goroutine at a time may use a reader or writer.
 //
@@ -32,6 +32,7 @@
 
 #include <vole/detail/io_stream.h>
 #include <vole/errors.h>
+#include <vole/file.h>
 #include <vole/net.h>
 
 namespace vole {
@@ -175,7 +176,7 @@ class copy_error : public std::system_error {
 };
 
 // Copies until the end of `from`, and returns how many bytes arrived in `to`. Between two conns
-// the kernel moves them, where it can (splice); a writer is not flushed. The twins return on error
+// the kernel moves them, where it can (splice), and from a file to a conn (sendfile); a writer is not flushed. The twins return on error
 // how many had arrived; what was taken from the source beyond that is lost. With two codes a source
 // that failed and a sink that failed are told apart.
 template <class To, class From>
@@ -186,6 +187,9 @@ std::uint64_t copy(To&& to, From&& from, std::error_code& read_error,
   if constexpr (std::same_as<std::remove_cvref_t<To>, net::conn> &&
                 std::same_as<std::remove_cvref_t<From>, net::conn>) {
     detail::copy_conns(to, from, c);
+  } else if constexpr (std::same_as<std::remove_cvref_t<To>, net::conn> &&
+                       std::same_as<std::remove_cvref_t<From>, file>) {
+    detail::copy_file(to, from, c);
   } else {
     detail::copy_bytes(detail::sink_of(to), detail::source_of(from), c);
   }
@@ -240,6 +244,19 @@ template <class From>
   if (error) detail::throw_io("read all", error);
   return all;
 }
+
+// The program's own standard input, output and error as connections: a goroutine that reads or
+// writes them parks. Terminals and pipes are opened anew, so that nobody else who has them (printf,
+// the shell) finds them non-blocking; what cannot be opened anew, a socket, is made non-blocking for
+// as long as the connection lives. A regular file keeps its position. Closing one does not close
+// descriptors 0, 1 and 2. What printf or std::cout still hold in their buffers is not in the stream
+// yet: flush them first.
+[[nodiscard]] net::conn standard_input();
+[[nodiscard]] net::conn standard_input(std::error_code& error);
+[[nodiscard]] net::conn standard_output();
+[[nodiscard]] net::conn standard_output(std::error_code& error);
+[[nodiscard]] net::conn standard_error();
+[[nodiscard]] net::conn standard_error(std::error_code& error);
 
 }  // namespace io
 }  // namespace v0

@@ -1,6 +1,8 @@
-// Clients: net::dial, net::resolve. Included by vole/net.h.
+// Clients: net::dial, net::resolve, net::lookup_addr, net::lookup_srv. Included by vole/net.h.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -35,6 +37,34 @@ namespace net {
                                            std::error_code& error);
 [[nodiscard]] std::vector<address> resolve(std::string_view network, std::string_view at,
                                            const context& ctx, std::error_code& error);
+
+// The names of a literal address ("192.0.2.1", "2001:db8::1", "fe80::1%eth0"). None: errc::no_such_host.
+[[nodiscard]] std::vector<std::string> lookup_addr(std::string_view ip);
+[[nodiscard]] std::vector<std::string> lookup_addr(std::string_view ip, const context& ctx);
+[[nodiscard]] std::vector<std::string> lookup_addr(std::string_view ip, std::error_code& error);
+[[nodiscard]] std::vector<std::string> lookup_addr(std::string_view ip, const context& ctx,
+                                                   std::error_code& error);
+
+// Where a service is to be had.
+struct srv {
+  std::string target;  // without a dot at its end
+  std::uint16_t port = 0;
+  std::uint16_t priority = 0, weight = 0;
+  friend bool operator==(const srv&, const srv&) = default;
+};
+
+// The SRV records of _service._protocol.name (of name itself if both are empty), in the order in which
+// they are to be tried: by priority, and within one at random by weight (RFC 2782). None:
+// errc::no_such_host.
+[[nodiscard]] std::vector<srv> lookup_srv(std::string_view service, std::string_view protocol,
+                                          std::string_view name);
+[[nodiscard]] std::vector<srv> lookup_srv(std::string_view service, std::string_view protocol,
+                                          std::string_view name, const context& ctx);
+[[nodiscard]] std::vector<srv> lookup_srv(std::string_view service, std::string_view protocol,
+                                          std::string_view name, std::error_code& error);
+[[nodiscard]] std::vector<srv> lookup_srv(std::string_view service, std::string_view protocol,
+                                          std::string_view name, const context& ctx,
+                                          std::error_code& error);
 
 }  // namespace net
 }  // namespace v0

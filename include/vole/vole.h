@@ -9,9 +9,11 @@
 #include <vole/group.h>
 #include <vole/io.h>
 #include <vole/net.h>
+#include <vole/process.h>
 #include <vole/runtime.h>
 #include <vole/select.h>
 #include <vole/signal.h>
 #include <vole/sync.h>
 #include <vole/time.h>
+#include <vole/trace.h>
 #include <vole/version.h>

@@ -10,6 +10,7 @@ namespace vole::base {
 enum class lock_rank : std::uint8_t {
   signals = 5,     // who wants to hear of which signals
   lifecycle = 10,  // starting and stopping the runtime
+  trace = 15,      // beginning and ending a trace
   world = 20,      // one stop-the-world at a time
   object = 30,     // a waitable object: wait_group, later channels and mutexes
   own = 33,        // a mutex is given to a P, or taken back
@@ -20,6 +21,8 @@ enum class lock_rank : std::uint8_t {
   midwife = 60,    // the list of threads to be born
   poll = 65,       // the poller's free descriptors
   depot = 70,      // stacks
+  events = 73,     // who writes events without being an M
+  chunks = 75,     // where events are written to
   slab = 80,       // records
 };
 

@@ -23,12 +23,12 @@
 #include <vole/version.h>
 
 #include "base/fatal.h"
-#include "control/recording.h"
 #include "os/control.h"
 #include "os/os.h"
 #include "sched/control_door.h"
 #include "sched/dump.h"
 #include "sched/inspect.h"
+#include "trace/session.h"
 
 namespace vole::rt::control {
 namespace {
@@ -93,13 +93,13 @@ std::string trace_answer(std::string_view argument, int connection, int file) {
     os::close_descriptor(file);
     return refused;
   }
-  if (const std::error_code failed = start_recording(file)) {
+  if (const std::error_code failed = trace::start_on(file)) {
     return "error: the trace cannot be started: " + failed.message() + "\n";
   }
   desk.tracing = true;
   wait_while_tracing(connection, os::now_ns() + seconds * kSecond);
   desk.tracing = false;
-  if (const std::error_code failed = finish_recording()) {
+  if (const std::error_code failed = trace::finish()) {
     return "error: the trace is not complete: " + failed.message() + "\n";
   }
   return "ok\n";

@@ -39,7 +39,7 @@ struct alignas(64) G : runnable {
   std::uint8_t at_entry : 1 = 0;    // in a checkpoint that the compiler put there
   std::uint8_t locked : 1 = 0;      // locked_m is not null; here, where a switch looks anyway
   std::uint8_t has_exceptions : 1 = 0;  // departed while it handled one: `exceptions` is not empty
-  std::uint32_t lock_depth = 0;   // nested lock_os_thread
+  std::uint32_t trace_seq = 0;    // its last number in generation trace_stamp (trace/emit.h)
   atomic<void*> sp{nullptr};    // the saved context, when not running
   std::uintptr_t wake_value = 0;  // what park() returns; written by the waker
   M* locked_m = nullptr;        // lock_os_thread: the only M that may run it
@@ -50,7 +50,9 @@ struct alignas(64) G : runnable {
   waiter wait;                  // under the object's lock
 
   // ── life ── written at birth, read by dumps
-  arch::exception_globals exceptions;
+  void* caught = nullptr;         // what arch::exception_globals has, but for its padding
+  unsigned int uncaught = 0;
+  std::uint32_t trace_stamp = 0;
   std::uint64_t id = 0;
   std::uint64_t parent = 0;
   void* created_at = nullptr;   // return address in the code that said go()
@@ -62,6 +64,16 @@ struct alignas(64) G : runnable {
 };
 
 static_assert(sizeof(G) == 256);
+
+inline void keep_exceptions(G& g, const arch::exception_globals& e) noexcept {
+  g.caught = e.caught;
+  g.uncaught = e.uncaught;
+  g.has_exceptions = true;
+}
+inline arch::exception_globals take_exceptions(G& g) noexcept {
+  g.has_exceptions = false;
+  return {g.caught, g.uncaught};
+}
 
 // G has a base class with members: offsetof is then a compiler's courtesy, which gcc and clang
 // both extend.

@@ -17,6 +17,7 @@
 #include "base/rand.h"
 #include "gmp/g.h"
 #include "gmp/hot_words.h"
+#include "gmp/traced.h"
 #include "os/os.h"
 
 namespace vole::rt {
@@ -36,7 +37,7 @@ struct alignas(64) M {
   // ── switch ── owner: this thread, in the runtime
   G* curg = nullptr;              // the goroutine on this M; null: g0
   commit_fn commit = nullptr;     // left behind by the goroutine that departed
-  G* locked_g = nullptr;          // the goroutine that locked this thread
+  G* locked_g = nullptr;          // the goroutine that locked this thread; kLocked says so, too
   void* commit_arg = nullptr;
   union {
     G* commit_g = nullptr;
@@ -52,6 +53,7 @@ struct alignas(64) M {
 
   G* picked = nullptr;            // chosen already; g0 runs it first
   void* g0_sp = nullptr;          // g0's context, while a goroutine runs
+  std::uint32_t lock_depth = 0;   // how often locked_g has locked it
   bool ends_with_g = false;       // that goroutine has ended: so must the thread [25]
   bool spinning = false;
   std::uint32_t contended = 0;    // locks met held since contended_since: sched/contention.h
@@ -103,11 +105,23 @@ struct alignas(64) M {
   std::uint32_t slice_tick = 0;
   int slice_timer = -1;           // the kernel's
 
+  // ── traces ──
+  traced trace;
+
   // ── dumps ── (sched/question.h)
   atomic<std::uint32_t> question{0};  // the number of the one that it has not seen yet; 0: none
   atomic<const void*> captured_in{nullptr};  // strict mode: the captive's registers, a ucontext_t
   atomic<std::uint32_t> returns{0};  // how often it came in and found its P gone
 };
+
+inline void lock_m_to(M& m, G* g) noexcept {  // null: to none; owner
+  m.locked_g = g;
+  if (g != nullptr) {
+    m.hot.unplain.fetch_or(hot_words<P>::kLocked, relaxed);
+  } else {
+    m.hot.unplain.fetch_and(~hot_words<P>::kLocked, relaxed);
+  }
+}
 
 // The stand-in is a G: see there.
 #pragma GCC diagnostic push

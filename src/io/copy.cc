@@ -33,6 +33,10 @@ void copy_file(net::conn& to, int file, copied& c) {
   copy_bytes(sink_of(to), by_hand, c);
 }
 
+void copy_file(net::conn& to, file& from, copied& c) {
+  if (!file_copy::to_conn(to, from, c)) copy_bytes(sink_of(to), source_of(from), c);
+}
+
 void read_everything(byte_source from, std::size_t limit, std::string& to, std::error_code& error) {
   constexpr std::size_t kFirst = 4096;
   std::size_t done = 0;

@@ -1,9 +1,11 @@
 #include "net/calls.h"
 
+#include <arpa/nameser.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <poll.h>
+#include <resolv.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
@@ -12,6 +14,8 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+
+#include "base/atomic.h"
 
 namespace vole {
 inline namespace v0 {
@@ -243,6 +247,37 @@ lookup_result lookup(const char* host, const char* service, int family, int sock
 }
 void free_lookup(addrinfo* list) noexcept {
   if (list != nullptr) ::freeaddrinfo(list);
+}
+lookup_result name_of(const sockaddr* at, socklen_t size, char* name) noexcept {
+  lookup_result r;
+  r.eai = ::getnameinfo(at, size, name, kMostName, nullptr, 0, NI_NAMEREQD);
+  if (r.eai == EAI_SYSTEM) r.error = errno;
+  return r;
+}
+
+namespace {
+base::atomic<bool> dns_is_ours{false};
+sockaddr_in dns_server{};
+}  // namespace
+
+void set_dns_server(const sockaddr_in* at) noexcept {
+  if (at != nullptr) dns_server = *at;
+  dns_is_ours.store(at != nullptr, base::seq_cst);
+}
+result ask_dns(const char* name, int type, unsigned char* to, std::size_t room) noexcept {
+  if (::res_init() != 0) return {0, EAGAIN};  // this thread's own state; reads resolv.conf again
+  if (dns_is_ours.load(base::seq_cst)) {
+    _res.nscount = 1;
+    _res.nsaddr_list[0] = dns_server;
+    _res.retrans = 1;
+    _res.retry = 5;
+  }
+  const int n = ::res_search(name, ns_c_in, type, to, static_cast<int>(room));
+  const int why = h_errno;
+  ::res_nclose(&_res);
+  if (n < 0) return {0, why == HOST_NOT_FOUND || why == NO_DATA ? ENOENT : EAGAIN};
+  if (static_cast<std::size_t>(n) > room) return {0, EMSGSIZE};
+  return {n, 0};
 }
 std::uint32_t zone_index(const char* name) noexcept { return ::if_nametoindex(name); }
 bool zone_name(std::uint32_t index, char* name16) noexcept {

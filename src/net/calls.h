@@ -77,6 +77,15 @@ struct lookup_result {
 };
 lookup_result lookup(const char* host, const char* service, int family, int socket_type) noexcept;
 void free_lookup(addrinfo* list) noexcept;
+// The name of that address, to `name` with room for kMostName. 0 or EAI_*; then `error` counts, too.
+inline constexpr std::size_t kMostName = 1025;
+lookup_result name_of(const sockaddr* at, socklen_t size, char* name) noexcept;
+// The answer of the domain name system to a question of class IN, with the search list of this
+// machine. value: its size. Else ENOENT: there is no such name, or nothing of that type; EAGAIN: it
+// could not be asked; EMSGSIZE: the answer is larger than `room`.
+result ask_dns(const char* name, int type, unsigned char* to, std::size_t room) noexcept;
+// For tests: whom to ask instead. Null: this machine's servers again.
+void set_dns_server(const sockaddr_in* at) noexcept;
 std::uint32_t zone_index(const char* name) noexcept;         // 0: unknown
 bool zone_name(std::uint32_t index, char* name16) noexcept;  // at least IF_NAMESIZE bytes
 

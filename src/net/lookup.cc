@@ -19,7 +19,7 @@ constexpr int kMostThreads = 64;
 
 struct lookup_threads {
   std::mutex mutex;
-  std::deque<std::shared_ptr<lookup_job>> waiting;
+  std::deque<std::shared_ptr<name_job>> waiting;
   int threads = 0;
 };
 // Never destroyed: a thread may still be at it when the program ends.
@@ -45,7 +45,7 @@ failure explain(const lookup_job& j, const calls::lookup_result& r) {
   return {code, who + message_of(code), {}};
 }
 
-lookup_answer look_up(const lookup_job& j) {
+lookup_answer ask_for(const lookup_job& j) {
   const char* const host = j.host.empty() ? nullptr : j.host.c_str();
   const calls::lookup_result r =
       calls::lookup(host, j.port.c_str(), family_of(j.kind), j.kind.socket_type());
@@ -66,7 +66,7 @@ lookup_answer look_up(const lookup_job& j) {
   return a;
 }
 
-std::shared_ptr<lookup_job> next_or_leave() {
+std::shared_ptr<name_job> next_or_leave() {
   lookup_threads& a = all();
   const std::lock_guard lock(a.mutex);
   if (a.waiting.empty()) {
@@ -79,11 +79,11 @@ std::shared_ptr<lookup_job> next_or_leave() {
 }
 
 void work() {
-  while (const std::shared_ptr<lookup_job> job = next_or_leave()) {
+  while (const std::shared_ptr<name_job> job = next_or_leave()) {
     try {
-      job->found = look_up(*job);
+      job->look_up();
     } catch (...) {  // bad_alloc
-      job->found.why.code = std::make_error_code(std::errc::not_enough_memory);
+      job->why().code = std::make_error_code(std::errc::not_enough_memory);
     }
     job->answer.try_send({});
   }
@@ -91,7 +91,9 @@ void work() {
 
 }  // namespace
 
-std::error_code start_lookup(std::shared_ptr<lookup_job> job) {
+void lookup_job::look_up() { found = ask_for(*this); }
+
+std::error_code start_lookup(std::shared_ptr<name_job> job) {
   lookup_threads& a = all();
   const std::lock_guard lock(a.mutex);
   a.waiting.push_back(std::move(job));

@@ -1,6 +1,6 @@
 // Name look-ups on threads of their own.
 //
-// Who    resolve.cc.
+// Who    resolve.cc, reverse.cc.
 // Law    at most kMostThreads at a time; the rest queue. A thread ends when the queue is empty.
 // Note   who gives up leaves the look-up behind; its thread finishes alone and drops the answer.
 #pragma once
@@ -23,17 +23,31 @@ struct lookup_answer {
   failure why;
 };
 
-struct lookup_job {
+// Something to look up, and what came of it. The answer lies in the job, when `answer` says that it
+// is there: a channel that an abandoned goroutine waits on would lose it.
+struct name_job {
+  name_job() = default;
+  name_job(const name_job&) = delete;
+  name_job& operator=(const name_job&) = delete;
+  virtual ~name_job() = default;
+  virtual void look_up() = 0;  // on a thread of ours; may throw bad_alloc
+  virtual failure& why() noexcept = 0;
+  chan<> answer{1};
+};
+
+struct lookup_job final : name_job {
+  void look_up() override;
+  failure& why() noexcept override { return found.why; }
+
   std::string host;  // empty: only the port is to be found
   std::string port;  // a number or a name
   std::string network;
   network_name kind;
-  lookup_answer found;  // when `answer` says so; not in it, where an abandoned goroutine loses it
-  chan<> answer{1};
+  lookup_answer found;
 };
 
 // Error: no thread could be made.
-std::error_code start_lookup(std::shared_ptr<lookup_job> job);
+std::error_code start_lookup(std::shared_ptr<name_job> job);
 
 }  // namespace detail
 }  // namespace v0

@@ -256,7 +256,7 @@ void pollable::evict(M* m, bool at_end) noexcept {
   }
 }
 
-bool pollable::close(bool keep_fd) noexcept {
+bool pollable::close(bool keep_fd, int* error) noexcept {
   std::uint64_t seen = word_.load(relaxed);
   do {
     if ((seen & kClosing) != 0) return false;
@@ -267,6 +267,7 @@ bool pollable::close(bool keep_fd) noexcept {
     within(way::in, stay::having::closing, [this](M* m, bool, stay*) noexcept { evict(m, false); });
   if (count_down()) {
     end_life(false);
+    if (error != nullptr) *error = close_error_;
   } else if (descriptor_ != nullptr) {
     wait_until_closed();
   }
@@ -307,7 +308,7 @@ void pollable::end_life(bool at_end) noexcept {
   if (descriptor_ != nullptr) rt::poll::close(descriptor_);
   rt::strict::leave_alone(-1);
   if (blocking_at_end_) calls::make_nonblocking(fd_, false);
-  if (!keep_fd_) calls::close(fd_);
+  if (!keep_fd_) close_error_ = calls::close(fd_).error;
   const std::uintptr_t closer = closer_.exchange(kGone, seq_cst);
   if (closer != 0) {
     auto* const w = reinterpret_cast<waiter*>(closer);

@@ -94,8 +94,10 @@ class pollable {
   void set_deadline(way w, std::int64_t when) noexcept;
 
   // Everybody inside is told, and waited for; then the fd is closed, unless it is kept for the
-  // caller. False: it was closed before.
-  bool close(bool keep_fd = false) noexcept;
+  // caller. False: it was closed before. Those inside a file that is not watched cannot be woken, and
+  // are not waited for: the last one out closes it. `error`: what the kernel said to the close, if it
+  // was made here.
+  bool close(bool keep_fd = false, int* error = nullptr) noexcept;
   bool closed() const noexcept { return (word_.load(seq_cst) & kClosing) != 0; }
 
   void keep() noexcept { keepers_.fetch_add(1, relaxed); }
@@ -196,6 +198,7 @@ class pollable {
   const int fd_;
   bool blocking_at_end_ = false;  // its file is to be blocking again when we are done with it
   bool keep_fd_ = false;          // written by the one who closes
+  int close_error_ = 0;           // written by the last one out
   atomic<std::uint32_t> keepers_{2};
   rt::poll::descriptor* descriptor_ = nullptr;
   atomic<std::int64_t> deadline_[2];  // by way

@@ -31,20 +31,6 @@ void push_ip(std::vector<address>& out, const network_name& n, const char* liter
   out.emplace_back(std::move(p));
 }
 
-// Waits for the answer as long as the caller does.
-lookup_answer wait_for(lookup_job& job, const patience& p) {
-  const std::size_t came =
-      p.ctx != nullptr
-          ? select(on_recv(job.answer), on_done(*p.ctx))
-          : select(on_recv(job.answer), on_after(from_ns(p.deadline) - from_ns(os::now_ns())));
-  if (came == 0) return std::move(job.found);
-  lookup_answer none;
-  none.why.code = p.over();
-  if (!none.why.code) none.why.code = errc::deadline_exceeded;
-  none.why.what = "lookup " + job.host + ": " + message_of(none.why.code);
-  return none;
-}
-
 lookup_answer ask_threads(const network_name& n, std::string_view network, std::string_view host,
                           std::string_view port, const patience& p) {
   rt::belonging<std::shared_ptr<lookup_job>> mine(std::make_shared<lookup_job>());
@@ -59,7 +45,8 @@ lookup_answer ask_threads(const network_name& n, std::string_view network, std::
     return a;
   }
   a.why.code = start_lookup(*mine);
-  return a.why ? a : wait_for(job, p);
+  if (!a.why) a.why = wait_for_answer(job, job.host, p);
+  return a.why ? a : std::move(job.found);
 }
 
 std::vector<address> find_unix(const network_name& n, std::string_view at, failure& f) {
@@ -118,6 +105,20 @@ std::vector<address> find_ip(const network_name& n, std::string_view network, st
 }
 
 }  // namespace
+
+// As long as the caller does.
+failure wait_for_answer(name_job& job, const std::string& name, const patience& p) {
+  const std::size_t came =
+      p.ctx != nullptr
+          ? select(on_recv(job.answer), on_done(*p.ctx))
+          : select(on_recv(job.answer), on_after(from_ns(p.deadline) - from_ns(os::now_ns())));
+  if (came == 0) return std::move(job.why());
+  failure f;
+  f.code = p.over();
+  if (!f.code) f.code = errc::deadline_exceeded;
+  f.what = "lookup " + name + ": " + message_of(f.code);
+  return f;
+}
 
 std::error_code patience::over() const noexcept {
   if (ctx != nullptr)

@@ -35,6 +35,9 @@ struct patience {
 
 enum class purpose : std::uint8_t { dial, listen };
 
+struct name_job;
+failure wait_for_answer(name_job& job, const std::string& name, const patience& p);
+
 // Empty result: `f` says why.
 std::vector<net::address> find_addresses(const network_name& n, std::string_view network,
                                          std::string_view at, purpose what, const patience& p,

@@ -17,6 +17,7 @@ namespace vole::os {
 
 // ── clock ──
 std::int64_t now_ns() noexcept;                       // CLOCK_MONOTONIC
+std::int64_t wall_ns() noexcept;                      // since 1970
 std::int64_t thread_cpu_ns() noexcept;                // the calling thread's CPU time
 std::int64_t thread_sleeps() noexcept;                // how often it has slept in the kernel
 std::int64_t cpu_ns_of(std::uint64_t thread_id) noexcept;  // another's; negative: there is no such
@@ -153,6 +154,17 @@ struct fork_hooks {
   void (*in_child)() noexcept;
 };
 bool on_fork(const fork_hooks* hooks) noexcept;  // kept, not copied
+
+// ── files ── user context, or a thread of its own; 0 or errno
+int create_file(const char* path, int* fd) noexcept;  // or empties it
+// All of both parts, one after the other.
+int write_file(int fd, const void* first, std::size_t first_bytes, const void* second,
+               std::size_t second_bytes) noexcept;
+int rewrite_file(int fd, std::size_t offset, const void* bytes, std::size_t n) noexcept;
+bool is_plain_file(int fd) noexcept;  // one that can be rewritten
+int close_file(int fd) noexcept;
+// A file of zeros, mapped and shared: what is written there outlives the process.
+int map_new_file(const char* path, std::size_t bytes, std::byte** at) noexcept;
 
 // ── errno, of the calling thread ──
 int get_errno() noexcept;

@@ -20,9 +20,9 @@ namespace {
 
 using namespace rt;
 
-// The byte of bit-fields lies between `why` and `lock_depth`.
+// The byte of bit-fields lies between `why` and `trace_seq`.
 constexpr std::uint32_t kFlags = offsetof(G, why) + 1;
-static_assert(offsetof(G, lock_depth) == kFlags + 1);
+static_assert(offsetof(G, trace_seq) == kFlags + 1);
 static_assert(sizeof(status_word) == 1 && sizeof(G::why) == 1 && sizeof(owner_count) == 8);
 static_assert(kWaitReasons <= int{kMostReasons});
 

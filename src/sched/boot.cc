@@ -17,6 +17,7 @@
 #include "sched/sysmon.h"
 #include "sched/value_move.h"
 #include "sched/world.h"
+#include "trace/house.h"
 
 namespace vole::rt::boot {
 namespace {
@@ -53,12 +54,22 @@ void start_reports() noexcept {
   if (sched.settings.sigquit) must_start(reporter::dump_on_sigquit(), "reporter");
 }
 
+// VOLE_TRACE; and what a trace has of the last runtime is closed.
+void start_traces() noexcept {
+  trace::ask_for_stacks(sched.settings.stacks);
+  if (sched.settings.trace != nullptr)
+    if (const int error = trace::start_from_environment(sched.settings.trace))
+      refuse_trace(sched.settings.trace, error);
+  trace::runtime_begins();
+}
+
 void start_locked() noexcept {
   read_settings_locked();
   start_reports();
   if (!os::membarrier_register())
     fatal("this kernel has no private expedited membarrier (Linux 4.14 or later is needed)");
   lifecycle::watch_forks();
+  start_traces();
   crash::install();
   strict::begin();
   sched.coarse_now.store(os::now_ns(), relaxed);
@@ -80,12 +91,14 @@ leaving_threads stop_locked(capture& left) noexcept {
   lifecycle::set(phase::stopping);
   lifecycle::wait_for_guests();
   const bool asked = sched.settings.leaks && left.prepare();
-  world::stop();
+  world::stop("end");
   if (asked) left.take(nullptr, nullptr, true, nullptr);
-  return end_everything([]() noexcept {
+  const leaving_threads list = end_everything([]() noexcept {
     crash::uninstall();
     lifecycle::set(phase::stopped);
   });
+  trace::runtime_ended();
+  return list;
 }
 
 // Main is still there: it has finished, and waits for nothing.
@@ -99,7 +112,7 @@ void tell_leaks(capture& left) noexcept {
 // What the next runtime will have changes together with what this one has: with the world stopped.
 std::uint32_t set_procs_of_running(std::uint32_t n) noexcept {
   if (sched.procs.load(seq_cst) == n && sched.settings.procs.load(seq_cst) == n) return n;
-  world::stop();
+  world::stop("max_procs");
   const std::uint32_t had = sched.procs.load(relaxed);
   sched.settings.procs = n;
   if (had != n) world::resize(n);

@@ -5,6 +5,7 @@
 #include "sched/park.h"
 #include "sched/state.h"
 #include "sched/sysmon.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 namespace {
@@ -17,6 +18,19 @@ std::uint64_t next_call(const M& m) noexcept {
 
 std::uint32_t mark_of(const M& m) noexcept {
   return static_cast<std::uint32_t>(m.call.load(relaxed));
+}
+
+// Inside.
+[[gnu::noinline]] void tell_begin(M& m) noexcept {
+  trace::call_begins(m, {reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),
+                         *static_cast<std::byte* const*>(__builtin_frame_address(0))});
+}
+// The call that has been told of does not begin after all: user context.
+void take_back_begin(M& m) noexcept {
+  if (!trace::is_traced(m) || !m.trace.in_call) return;
+  enter_or_look(m);
+  trace::call_ends(m);
+  m.hot.leave();
 }
 
 // Somebody wants our attention. The goroutine may be on another thread afterwards, or in another
@@ -33,6 +47,7 @@ std::uint32_t mark_of(const M& m) noexcept {
 std::uint32_t mark_without_p(M& m) noexcept {
   holding hold(m.retake_lock);
   const P* const p = m.p != nullptr ? m.p : m.away;
+  if (!m.zombie && trace::is_traced(m)) tell_begin(m);
   return p != nullptr && !m.zombie ? p->schedtick.load(relaxed) + 1 : 1;
 }
 
@@ -51,6 +66,7 @@ std::uint32_t mark_without_p(M& m) noexcept {
 [[gnu::always_inline]] inline void begin(M& m) noexcept {
   if (const P* const p = m.hot.enter()) [[likely]] {
     m.call.store(next_call(m) | (p->schedtick.load(relaxed) + 1), relaxed);
+    if (trace::is_traced(m)) [[unlikely]] tell_begin(m);
     if (!likely(p->owed.load(relaxed) == nullptr) || !likely(p->runnext.load(relaxed) == nullptr) ||
         p->ring.size() != 0)
       return ring_and_leave(m);
@@ -60,6 +76,7 @@ std::uint32_t mark_without_p(M& m) noexcept {
 }
 
 void begin_after_attending() noexcept {
+  take_back_begin(*this_m());
   attend();
   begin(*this_m());
 }
@@ -103,7 +120,7 @@ void end_call() noexcept {
   M* const m = this_m();
   if (!likely(m != nullptr)) return;
   m->call.store(next_call(*m), relaxed);
-  if (m->hot.p.load(relaxed) == nullptr) [[unlikely]] regain();
+  if (m->hot.p.load(relaxed) == nullptr || trace::is_traced(*m)) [[unlikely]] regain();
 }
 
 }  // namespace vole::rt

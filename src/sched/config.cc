@@ -133,10 +133,16 @@ const char* set_frames(std::string_view value, config& c) noexcept {
   return nullptr;
 }
 
+const char* set_stacks(std::string_view value, config& c) noexcept {
+  return parse_between(value, 1, 32, &c.stacks)
+             ? nullptr
+             : "must be a number of frames from 1 to 32, as in stacks=8";
+}
+
 #define VOLE_KNOWN_KEYS                                                                  \
   "evict=0|1, storm=MICROSECONDS, strictprocs=0|1, preemptsignal=NUMBER, "               \
   "schedtrace=MILLISECONDS, scheddetail=0|1, threadidle=MILLISECONDS, "                  \
-  "stall=MILLISECONDS, leaks=0|1, sigquit=0|1, control=0|1 and frames=all|user"
+  "stall=MILLISECONDS, leaks=0|1, sigquit=0|1, control=0|1, frames=all|user and stacks=NUMBER"
 
 struct debug_key {
   std::string_view name;
@@ -149,6 +155,7 @@ constexpr debug_key kDebugKeys[] = {
     {"threadidle", set_thread_idle}, {"stall", set_stall},
     {"leaks", set_leaks},           {"sigquit", set_sigquit},
     {"control", set_control},       {"frames", set_frames},
+    {"stacks", set_stacks},
 };
 
 const char* set_debug(std::string_view entry, std::string_view key, config& c) noexcept {
@@ -213,6 +220,14 @@ void parse_go_debug(std::string_view text, config& out) noexcept {
   if (out.schedtrace_ms == 0) out.scheddetail = false;
 }
 
+void refuse_trace(const char* path, int error) noexcept {
+  base::sentence s;
+  s << "cannot write there: " << os::error_text(error);
+  char why[base::sentence::kRoom + 1] = {};
+  s.view().copy(why, sizeof why - 1);
+  refuse("VOLE_TRACE", path, why);
+}
+
 void read_environment(config& c) noexcept {
   for (const char* variable : {"VOLE_MAXPROCS", "GOMAXPROCS"}) {
     const char* const value = os::environment(variable);
@@ -230,7 +245,7 @@ void read_environment(config& c) noexcept {
     if (const complaint no = parse_debug(value, c); no.why != nullptr)
       refuse("VOLE_DEBUG", value, no.why, no.key);
   if (const char* value = os::environment("VOLE_TRACE"); value != nullptr && *value != '\0')
-    refuse("VOLE_TRACE", value, "this version writes no traces; unset it");
+    c.trace = value;
 }
 
 }  // namespace vole::rt

@@ -28,6 +28,8 @@ struct config {
   bool sigquit = false;        // VOLE_DEBUG=sigquit=1: SIGQUIT prints a dump
   bool control = false;        // VOLE_DEBUG=control=1: a socket at which it may be asked things
   bool all_frames = false;     // VOLE_DEBUG=frames=all: dumps show vole's own, too
+  std::uint32_t stacks = 1;    // VOLE_DEBUG=stacks=N: so many frames for each place of a trace
+  const char* trace = nullptr;  // VOLE_TRACE=FILE; null: none
   std::uint32_t thread_idle_ms = 5000;  // VOLE_DEBUG=threadidle=MS: so long a thread too many
                                         // sleeps before it ends; 0: for ever
   std::uint32_t preempt_signal = 23;  // VOLE_DEBUG=preemptsignal=N; 23: SIGURG
@@ -35,8 +37,11 @@ struct config {
 
 inline constexpr std::uint32_t kMostThreads = 1u << 20;
 
-// VOLE_MAXPROCS, else GOMAXPROCS; VOLE_STACK_SIZE; GODEBUG, then VOLE_DEBUG. Keeps what the program itself set.
+// VOLE_MAXPROCS, else GOMAXPROCS; VOLE_STACK_SIZE; GODEBUG, then VOLE_DEBUG; VOLE_TRACE. Keeps what the program itself set.
 void read_environment(config& c) noexcept;
+
+// The file of VOLE_TRACE cannot be written: says so and ends the program, as for every other setting.
+[[noreturn]] void refuse_trace(const char* path, int error) noexcept;
 
 // For tests: what is wrong with a value, or nullptr; on success *out is set.
 const char* parse_procs(const char* text, std::uint32_t* out) noexcept;

@@ -9,6 +9,7 @@
 #include "sched/strict.h"
 #include "sched/timers.h"
 #include "sched/world.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 namespace {
@@ -122,6 +123,8 @@ constinit atomic<std::uint32_t> farewells{0};  // futex word
 
 void keep_for_ever(M* m) noexcept {
   strict::thread_ends(*m);
+  trace::flag(*m, false);
+  trace::thread_ends(*m);
   os::detach_thread(m->thread);
   depot::pin(m->curg->stack);
   g_slab.pin(m->curg);

@@ -10,6 +10,7 @@
 #include "sched/value_move.h"
 #include "sched/wake.h"
 #include "sched/world.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 
@@ -28,6 +29,8 @@ bool restored(M& m) noexcept {
   m.retake_lock.acquire();
   const bool has_p = m.p != nullptr, zombie = m.zombie, patient = m.patient;
   if (!has_p) {
+    // Lent to who has stopped the world. A zombie has written its last event.
+    if (m.away != nullptr && !zombie && trace::is_traced(m)) trace::gives_p(m);
     m.away = nullptr;  // from here on nobody gives it back to us
     m.returns.store(m.returns.load(relaxed) + 1, relaxed);
   }
@@ -90,10 +93,14 @@ M* reenter() noexcept {
   }
 }
 
+bool enter_or_look(M& m) noexcept { return m.hot.enter() != nullptr || restored(m); }
+
 void regain() noexcept {
   if (lifecycle::now() == lifecycle::phase::forked) return;  // blocking(fork): let it exec
   M* const m = arch::this_m();
-  if (m->hot.enter() == nullptr && !restored(*m)) {
+  const bool has_p = enter_or_look(*m);
+  if (trace::is_traced(*m)) [[unlikely]] trace::call_ends(*m);
+  if (!has_p) {
     sched.lock.acquire();
     P* const p = pop_idle_p_locked(m->last_p);
     sched.lock.release();

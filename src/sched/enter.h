@@ -16,7 +16,9 @@ namespace vole::rt {
 
 [[noreturn]] void entered_twice() noexcept;
 M* reenter() noexcept;       // the P is away: get one, or queue until one is there [24]
-void regain() noexcept;      // the P is away: take an idle one, or go on without; user context
+bool enter_or_look(M& m) noexcept;  // in, past the retake lock. False: without a P
+// After a call: if the P is away, take an idle one, or go on without; user context.
+void regain() noexcept;
 void attend() noexcept;      // somebody wants our attention; user context
 
 // Who was left in user code when the runtime ended: include/vole/detail/left_behind.h.

@@ -1,5 +1,5 @@
-// Ps that come and go: back from a call [24], the end of a slice [30], the idle list [19], a P that
-// dies [33]. The test is a goroutine that gives its P up by itself.
+// Ps that come and go: back from a call [24], handed off [22], the end of a slice [30], the idle list
+// [19], a P that dies [33]. The test is a goroutine that gives its P up by itself.
 
 #include "sched/enter.h"
 
@@ -11,10 +11,12 @@
 #include <thread>
 #include <vector>
 
+#include "os/os.h"
 #include "sched/park.h"
 #include "sched/retake.h"
 #include "sched/state.h"
 #include "sched/thread.h"
+#include "sched/timers.h"
 
 namespace vole::rt {
 namespace {
@@ -104,6 +106,70 @@ TEST(Regain, ElseItGoesOnWithoutAndQueuesWhenItEnters) {  // [24]
     by_entering();
     EXPECT_NE(this_m()->p, nullptr);
     late.join();
+  });
+}
+
+// ── a P is handed off ── The goroutine has lost it; nobody needs it.
+
+// Was a thread started for p?
+bool is_manned_by_hand_off(P* p) {
+  const std::uint64_t before = sched.starts.load(seq_cst);
+  hand_off(p);
+  return sched.starts.load(seq_cst) != before;
+}
+
+bool all_others_sleep() {
+  holding hold(sched.lock);
+  return sched.idle_ms.size() + 1 == sched.m_count;
+}
+
+TEST(HandOff, GoesIdleIfNobodyNeedsIt) {  // [22]
+  alone(2, [] {
+    EXPECT_FALSE(is_manned_by_hand_off(lose_p(*enter())));
+    EXPECT_EQ(sched.idle_p_count.load(seq_cst), 2u);
+    by_entering();
+  });
+}
+
+// Nobody looks for work, and no other P is idle: nobody could.
+TEST(HandOff, OneLooksIfNobodyElseCould) {  // [22]
+  alone(1, [] {
+    P* const mine = lose_p(*enter());
+    sched.parking.need_spinning.store(0, seq_cst);  // nor has anybody promised to
+    EXPECT_TRUE(is_manned_by_hand_off(mine));
+    by_entering();
+  });
+}
+
+// Somebody looks; but who submitted when no P was idle counts on one that looks afterwards.
+TEST(HandOff, KeepsAPromiseToLook) {  // [22]
+  alone(2, [] {
+    M* const m = enter();
+    const std::vector<P*> idle = pop_all_idle();
+    P* const mine = lose_p(*m);
+    sched.parking.spinning.fetch_add(1, seq_cst);
+    sched.parking.need_spinning.store(1, seq_cst);
+    EXPECT_TRUE(is_manned_by_hand_off(mine));
+    EXPECT_EQ(sched.parking.need_spinning.load(seq_cst), 0);
+    sched.parking.spinning.fetch_sub(1, seq_cst);
+    put_all_idle(idle);
+    by_entering();
+  });
+}
+
+// A timer is pending, and nobody waits in the poller for it: the last P does not go idle alone.
+TEST(HandOff, TheLastOneKeepsThePollerManned) {  // [22]
+  alone(2, [] {
+    while (!all_others_sleep()) std::this_thread::yield();
+    M* const m = enter();
+    const std::vector<P*> idle = pop_all_idle();  // or the timer would send somebody there
+    timer t;
+    t.fire = [](timer*, M*) noexcept {};
+    add_timer(m, &t, os::now_ns() + 3'600'000'000'000);
+    put_all_idle(idle);
+    EXPECT_TRUE(is_manned_by_hand_off(lose_p(*m)));
+    by_entering();
+    EXPECT_TRUE(stop_timer(&t));
   });
 }
 

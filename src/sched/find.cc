@@ -11,6 +11,8 @@
 #include "sched/thread.h"
 #include "sched/timers.h"
 #include "sched/world.h"
+#include "trace/house.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 namespace {
@@ -51,6 +53,7 @@ G* find_g0(M& m) noexcept {
     m.hot.attention.store(0, seq_cst);  // whatever was asked, we are here
     if (sched.stopping.load(seq_cst)) continue;
     safe_point::run_owner(*m.p);
+    if (trace::is_traced(m)) [[unlikely]] trace::tell_writer();
     if (retire_g0(m)) {
       if (!rest_g0(m)) return nullptr;
       continue;

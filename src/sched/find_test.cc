@@ -18,7 +18,6 @@
 #include "os/os.h"
 #include "sched/contention.h"
 #include "sched/enter.h"
-#include "sched/netpoll.h"
 #include "sched/park.h"
 #include "sched/state.h"
 
@@ -217,38 +216,20 @@ TEST(Find, TakesItsShareOfTheGlobalQueue) {  // [8]
   });
 }
 
-// The poller has brought two, and a P is idle: one is ours, and somebody is called for the other.
-TEST(Find, SeveralFromTheNetworkAreShared) {  // [32]
-  run_at(2, [] {
-    atomic<G*> parked[2] = {};
+// The world is being stopped: neither what is owed nor what is queued runs before it has been.
+TEST(Find, AStopComesBeforeAllWork) {  // [11]
+  run_at(1, [] {
+    atomic<std::uint32_t> procs{0};
     wait_group done;
-    for (atomic<G*>& place : parked)
-      done.go([&place] {
-        place.store(enter()->curg, seq_cst);
-        park([](G*, void*) noexcept { return true; }, nullptr, wait_reason::network);
-      });
-    const auto waits = [](const atomic<G*>& g) {
-      return g.load(seq_cst) != nullptr && status_of(*g.load(seq_cst)) == g_status::waiting;
-    };
-    while (!waits(parked[0]) || !waits(parked[1])) vole::yield();
-    while (sched.idle_p_count.load(seq_cst) != 1 || sched.parking.spinning.load(seq_cst) != 0)
+    done.go([&] { procs.store(sched.procs.load(seq_cst), seq_cst); });
+    const M* const m = enter();
+    std::thread stopper([] { vole::set_max_procs(2); });
+    while (!sched.stopping.load(seq_cst) || m->hot.attention.load(seq_cst) == 0)
       std::this_thread::yield();
-    M* const m = enter();
-    woken_list list;
-    for (const atomic<G*>& place : parked) {
-      G* const g = place.load(seq_cst);
-      set_status(*g, g_status::waiting, g_status::runnable);
-      g->next = nullptr;
-      (list.last != nullptr ? list.last->next : list.first) = g;
-      list.last = g;
-      ++list.count;
-    }
-    const std::uint64_t before = sched.starts.load(relaxed);
-    inject_owner(*m, list);
-    EXPECT_GT(sched.starts.load(relaxed), before);
-    EXPECT_EQ(m->p->owed.load(relaxed), list.first);
-    leave(m);
+    vole_door_park([](G*, void*) noexcept { return false; }, nullptr, 0);  // to g0 and back
     done.wait();
+    EXPECT_EQ(procs.load(seq_cst), 2u);
+    stopper.join();
   });
 }
 

@@ -9,6 +9,7 @@
 #include "sched/sysmon.h"
 #include "sched/thread.h"
 #include "sched/timers.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 namespace {
@@ -54,7 +55,9 @@ woken_list wait_in_poller(M& m, std::int64_t last) noexcept {
   }
   // The break that ends the runtime may have been taken by who was here before us.
   if (sched.ending.load(seq_cst)) timeout = 0;
+  trace::become_quiet(m.hot);
   if (until != kNoTimer || poll::open_count() != 0) poll::wait(timeout, done);
+  trace::end_quiet(m.hot);
   m.polling.store(false, seq_cst);  // before the waiters' status changes: see deadlock.cc
   const std::int64_t now = os::now_ns();
   sched.coarse_now.store(now, relaxed);

@@ -109,7 +109,7 @@ bool take_picture(capture& c, bool ask_running) noexcept {
   if (!c.prepare()) return false;
   const M* const m = this_m();
   questions asked;
-  world::stop();
+  world::stop("dump");
   c.take(m != nullptr ? m->curg : nullptr, &mine, true, ask_running ? &asked : nullptr);
   world::start();
   c.take_answers(asked);

@@ -8,6 +8,7 @@
 #include "sched/state.h"
 #include "sched/strict.h"
 #include "sched/value_move.h"
+#include "trace/house.h"
 
 namespace vole::rt {
 namespace lifecycle {
@@ -28,6 +29,7 @@ void count_out() noexcept {
 // hidden, so that its next entry comes to refuse_forked_child.
 void in_forked_child() noexcept {
   strict::after_fork();
+  trace::in_forked_child();
   if (now() == phase::stopped) return poll::start_again_in_child();
   word.store(static_cast<std::uint32_t>(phase::forked), seq_cst);
   if (M* const m = this_m()) {

@@ -4,15 +4,16 @@
 #include "sched/state.h"
 #include "sched/strict.h"
 #include "sched/thread.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 
 void lock_thread() noexcept {
   if (this_m() == nullptr) return;
   M* const m = enter();
-  ++m->curg->lock_depth;
+  ++m->lock_depth;
   lock_to(*m->curg, m);
-  m->locked_g = m->curg;
+  lock_m_to(*m, m->curg);
   leave(m);
 }
 
@@ -20,9 +21,9 @@ void unlock_thread() noexcept {
   if (this_m() == nullptr) return;
   M* const m = enter();
   G* const g = m->curg;
-  if (g->lock_depth > 0 && --g->lock_depth == 0) {
+  if (m->lock_depth > 0 && --m->lock_depth == 0) {
     lock_to(*g, nullptr);
-    m->locked_g = nullptr;
+    lock_m_to(*m, nullptr);
   }
   leave(m);
 }
@@ -34,7 +35,9 @@ bool stop_locked_m(M& m) noexcept {
   if (m.p != nullptr) hand_off(release_p(m));
   m.idle.store(true, seq_cst);
   if (sched.ending.load(seq_cst)) tell_the_ender();
+  trace::become_quiet(m.hot);
   m.park.sleep();
+  trace::end_quiet(m.hot);
   return awake(m);
 }
 

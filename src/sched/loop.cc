@@ -18,6 +18,7 @@
 #include "sched/switch.h"
 #include "sched/sysmon.h"
 #include "sched/thread.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 namespace {
@@ -83,6 +84,7 @@ void m_main(void* arg) noexcept {
   os::sharpen_timeouts();
   strict::thread_begins(m);
   arch::san_thread_begins(m.san);
+  trace::end_quiet(m.hot);
   acquire_p(m, m.next_p);
   m.next_p = nullptr;
   while (G* const g = next_g0(m)) {
@@ -94,6 +96,7 @@ void m_main(void* arg) noexcept {
 
 void end_m(M& m) noexcept {
   if (m.p != nullptr) hand_off(release_p(m));
+  trace::thread_ends(m);
   strict::thread_ends(m);
   arch::set_this_m(nullptr);
   os::drop_alternate_stack(m.alternate_stack);

@@ -8,6 +8,7 @@
 #include "os/os.h"
 #include "sched/state.h"
 #include "sched/thread.h"
+#include "trace/emit.h"
 
 namespace vole::rt::midwife {
 namespace {
@@ -41,7 +42,8 @@ void renew(M& m) noexcept {
   holding hold(m.retake_lock);
   m.hot.attention.store(0, seq_cst);
   m.picked = nullptr;
-  m.locked_g = nullptr;
+  lock_m_to(m, nullptr);
+  m.lock_depth = 0;
   m.ends_with_g = false;
   m.away = m.last_p = nullptr;
   m.patient = false;
@@ -163,6 +165,8 @@ M* new_m_locked() noexcept {
   if (m == nullptr)
     fatal("out of memory: no room for a thread's record. A higher memory limit would help");
   m->id = sched.next_m_id.fetch_add(1, relaxed);
+  trace::become_quiet(m->hot);  // until it runs
+  trace::flag(*m, trace::is_on());
   m->alive.store(true, std::memory_order_release);
   ++sched.m_count;
   return m;

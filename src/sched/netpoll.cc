@@ -7,6 +7,7 @@
 #include "sched/park.h"
 #include "sched/state.h"
 #include "sched/wake.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 woken_list wake_complete(poll::completions& done) noexcept {
@@ -18,6 +19,7 @@ woken_list wake_complete(poll::completions& done) noexcept {
     }
     G* const g = w->g;
     g->wake_value = poll::kReadyAgain;
+    if (trace::is_on()) [[unlikely]] trace::unblocked(nullptr, *g);
     set_status(*g, g_status::waiting, g_status::runnable);
     g->next = nullptr;
     (list.last != nullptr ? list.last->next : list.first) = g;

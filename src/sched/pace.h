@@ -15,6 +15,7 @@ inline constexpr std::int64_t kShortest = 20 * kMicro;  // while calls block
 inline constexpr std::int64_t kFirst = 200 * kMicro;    // after a rest: who blocks rings (hurry)
 inline constexpr std::int64_t kSuspicious = 200 * kMicro;
 inline constexpr std::int64_t kLongest = 1 * kMilli;  // while a P is busy
+inline constexpr std::int64_t kNetworkPatience = 1 * kMilli;  // polls, if nobody has since [28]
 inline constexpr int kPatience = 50;                  // looks without news before backing off
 
 // How long until the next look. quiet: so many looks without news.

@@ -46,6 +46,12 @@ TEST_F(Pace, TwentyMicrosecondsWhileACallMayBlock) {  // [23] [26]
   expect_quiet_looks(50, 20'000);
 }
 
+// It looks that often anyway, whatever it sees.
+TEST_F(Pace, TheNetworkWaitsForOneMillisecond) {  // [28]
+  EXPECT_EQ(kNetworkPatience, 1'000'000);
+  EXPECT_LE(kLongest, kNetworkPatience);
+}
+
 TEST_F(Pace, ASuspicionIsNoNews) {
   expect_quiet_looks(50, 200'000);
   EXPECT_EQ(look(finding::suspicion), 200'000);

@@ -30,6 +30,7 @@
 #include "sched/enter.h"
 #include "sched/lifecycle.h"
 #include "sched/strict.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 
@@ -123,11 +124,14 @@ inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept)
   return w;
 }
 
-// wake() where it comes to three stores: a goroutine, and nobody is owed yet. False: call wake().
+// wake() where it comes to three stores: a goroutine, nobody is owed yet, and there is no trace.
+// False: call wake().
 [[gnu::always_inline]] inline bool try_wake_next(M* m, waiter* w, std::uintptr_t value) noexcept {
   G* const g = w->g;
   P& p = *m->p;
-  if (!likely(g != nullptr) || !likely(p.owed.load(relaxed) == nullptr)) return false;
+  if (!likely(g != nullptr) || !likely(p.owed.load(relaxed) == nullptr) ||
+      !likely(!trace::is_traced(*m)))
+    return false;
   g->wake_value = value;
   set_status(*g, g_status::waiting, g_status::runnable);
   p.owed.store(g, relaxed);

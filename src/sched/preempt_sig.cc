@@ -21,6 +21,7 @@
 #include "sched/timers.h"
 #include "sched/wake.h"
 #include "sched/world.h"
+#include "trace/emit.h"
 
 namespace vole::rt::strict {
 namespace {
@@ -82,6 +83,16 @@ void evict_self(M& m) noexcept {
   m.hot.leave();
 }
 
+// What a trace is told; without one, only that its first event should not call this M's goroutine running.
+void tell_captured(M& m, bool had_p) noexcept {
+  if (trace::is_traced(m)) trace::captured(m, had_p);
+  m.trace.captive = true;
+}
+void tell_let_go(M& m) noexcept {
+  if (trace::is_traced(m)) trace::let_go(m);
+  m.trace.captive = false;
+}
+
 // From here on anybody may wake us. p: ours until now; null: we had none.
 void become_captive(M& m, P* p) noexcept {
   m.hot.attention.store(0, seq_cst);  // what was asked is done; acquire_p asks again for a stop
@@ -93,7 +104,9 @@ void become_captive(M& m, P* p) noexcept {
 }
 
 void sleep_as_captive(M& m) noexcept {
+  trace::become_quiet(m.hot);
   m.park.sleep();
+  trace::end_quiet(m.hot);
   m.park.clear();
   P* const p = m.next_p;
   m.next_p = nullptr;
@@ -101,11 +114,13 @@ void sleep_as_captive(M& m) noexcept {
     m.slice_p = nullptr;
     m.slice_tick = 0;
     become_evicted(*m.curg, g_status::preempted);
+    tell_let_go(m);
     m.hot.leave();  // nobody asks anything of an M without a P
     return;
   }
   acquire_p(m, p);
   set_status(*m.curg, g_status::preempted, g_status::running);
+  tell_let_go(m);
   m.slice_p = p;
   m.slice_tick = p->schedtick.load(relaxed);
   leave_handler(m);
@@ -117,6 +132,7 @@ void capture(M& m) noexcept {
 #endif
   m.p->preemptions.add_owner();
   set_status(*m.curg, g_status::running, g_status::preempted);
+  tell_captured(m, true);
   become_captive(m, release_p(m));
   sleep_as_captive(m);
 }
@@ -146,6 +162,7 @@ void recapture(M& m) noexcept {
     return leave_handler(m);
   }
   end_eviction(*m.curg, g_status::preempted);
+  tell_captured(m, false);
   become_captive(m, nullptr);
   sleep_as_captive(m);
 }

@@ -43,7 +43,6 @@ void reset(G* g) noexcept {
   g->why.store(wait_reason::none, relaxed);
   g->wake_value = 0;
   lock_to(*g, nullptr);
-  g->lock_depth = 0;
   g->name = nullptr;
   g->abandon = nullptr;
 }

@@ -4,6 +4,7 @@
 #include "sched/call.h"
 #include "sched/state.h"
 #include "sched/thread.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 
@@ -88,6 +89,7 @@ bool evict(P* p, bool runs_on) noexcept {
   const bool ours = look(m, p);
   if (ours) {
     m->away = nullptr;  // it does not come back
+    trace::p_is_taken(*m, *p);
     m->patient = runs_on;
     if (runs_on) os::prefer_slice(m->tid.load(relaxed), kSliceWithoutP);
   }

@@ -125,33 +125,40 @@ struct order {
   bool timer_waits = false;
 };
 
-// The M that holds the P is inside the runtime and does not leave it: it runs the function itself, in
-// find, before it fires the timers of its P.
+// The M that holds the P is inside the runtime and does not leave it, with a timer due: it runs the
+// function itself, in find. False: the timer had been fired before all this.
+bool owner_runs_it_in_find() {
+  vole::wait_group done;
+  const std::int64_t due = os::now_ns() + 5'000'000;
+  done.go([due] { vole::sleep_for(std::chrono::nanoseconds(due - os::now_ns())); });
+  vole::yield();  // it sleeps, unless we were too slow
+  order seen;
+  M* const m = enter();
+  const bool timer_waits = first_timer(m->p->id) != kNoTimer;
+  while (timer_waits && os::now_ns() < due) cpu_relax();
+  std::thread asker([&] {
+    safe_point::on_every_p(
+        [](P& p, void* arg) noexcept {
+          auto& o = *static_cast<order*>(arg);
+          o = {this_m(), first_timer(p.id) != kNoTimer};
+        },
+        &seen);
+  });
+  while (m->p->safe_point.load(seq_cst) == 0 || m->hot.attention.load(seq_cst) == 0)
+    std::this_thread::yield();
+  vole_door_park([](G*, void*) noexcept { return false; }, nullptr, 0);  // to g0 and back
+  asker.join();
+  EXPECT_EQ(seen.by, m);
+  EXPECT_EQ(seen.timer_waits, timer_waits);
+  done.wait();
+  return timer_waits;
+}
+
 TEST(SafePoint, OwnerRunsItInFindBeforeItsTimers) {  // [11]
   run_at(1, [] {
-    vole::wait_group done;
-    const std::int64_t due = os::now_ns() + 5'000'000;
-    done.go([due] { vole::sleep_for(std::chrono::nanoseconds(due - os::now_ns())); });
-    vole::yield();  // it sleeps, unless we were too slow
-    order seen;
-    M* const m = enter();
-    const bool timer_waits = first_timer(m->p->id) != kNoTimer;
-    while (timer_waits && os::now_ns() < due) cpu_relax();
-    std::thread asker([&] {
-      safe_point::on_every_p(
-          [](P& p, void* arg) noexcept {
-            auto& o = *static_cast<order*>(arg);
-            o = {this_m(), first_timer(p.id) != kNoTimer};
-          },
-          &seen);
-    });
-    while (m->p->safe_point.load(seq_cst) == 0 || m->hot.attention.load(seq_cst) == 0)
-      std::this_thread::yield();
-    vole_door_park([](G*, void*) noexcept { return false; }, nullptr, 0);  // to g0 and back
-    asker.join();
-    EXPECT_EQ(seen.by, m);
-    EXPECT_EQ(seen.timer_waits, timer_waits);
-    done.wait();
+    bool shown = false;
+    for (int tries = 0; tries < 100 && !shown; ++tries) shown = owner_runs_it_in_find();
+    EXPECT_TRUE(shown);
   });
 }
 

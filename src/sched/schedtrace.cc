@@ -211,7 +211,7 @@ void look(std::int64_t now) noexcept {
   page& out = desk.out;
   out.clear();
   if (sched.settings.scheddetail) {
-    world::stop();
+    world::stop("scheddetail");
     put_page_stopped(out, now);
     world::start();
   } else {

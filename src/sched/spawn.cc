@@ -9,6 +9,7 @@
 #include "sched/records.h"
 #include "sched/state.h"
 #include "sched/wake.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 namespace {
@@ -83,11 +84,13 @@ void copy_callable(G* g, const void* from, std::size_t bytes) noexcept {
 }
 
 void publish_owner(M& m, G* g) noexcept {
+  if (trace::is_traced(m)) [[unlikely]] trace::created(&m, *g);
   set_status(*g, g_status::idle, g_status::runnable);
   put_new_owner(m, g);
 }
 
 void publish_guest(G* g) noexcept {
+  if (trace::is_on()) [[unlikely]] trace::created(nullptr, *g);
   set_status(*g, g_status::idle, g_status::runnable);
   push_global(g);
   guest_leave();
@@ -129,6 +132,7 @@ void publish_guest(G* g) noexcept {
                                     std::size_t bytes) noexcept {
   G* const g = new_g_owner(*m, b, created_at, {});
   copy_callable(g, callable, bytes);
+  if (trace::is_traced(*m)) trace::created(m, *g);
   set_status(*g, g_status::idle, g_status::runnable);
   put_displaced_owner(*m, g);
   leave(m);
@@ -175,6 +179,7 @@ void spawn_trivial(birth b, void* created_at, const void* callable, std::size_t 
   if (!try_enter(m)) [[unlikely]] return spawn_without_p(b, created_at, callable, bytes);
   P& p = *m->p;
   if (goes_behind(*m)) return spawn_behind(m, b, created_at, callable, bytes);
+  if (trace::is_traced(*m)) [[unlikely]] return spawn_inside(m, b, created_at, callable, bytes);
   if (!likely(p.next_id != p.end_id)) return spawn_inside(m, b, created_at, callable, bytes);
   G* const g = p.free_gs.take_first_owner();
   if (!likely(g != nullptr)) return spawn_inside(m, b, created_at, callable, bytes);
@@ -215,6 +220,7 @@ void spawn_from_timer(M* m, birth b, void* created_at, const void* callable,
   }
   G* const g = make_guest_g(b, created_at, {});
   copy_callable(g, callable, bytes);
+  if (trace::is_on()) [[unlikely]] trace::created(nullptr, *g);
   set_status(*g, g_status::idle, g_status::runnable);
   push_global(g);
 }

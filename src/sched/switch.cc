@@ -12,6 +12,7 @@
 #include "sched/state.h"
 #include "sched/timers.h"
 #include "sched/wake.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 namespace {
@@ -23,11 +24,9 @@ inline void swap_exceptions(M& m, G* from, G* to) noexcept {
   const bool brings = to != nullptr && to->has_exceptions;
   if (live.empty() && !brings) [[likely]] return;
   if (from != nullptr && !live.empty()) {
-    from->exceptions = live;
-    from->has_exceptions = true;
+    keep_exceptions(*from, live);
   }
-  live = brings ? to->exceptions : arch::exception_globals{};
-  if (brings) to->has_exceptions = false;
+  live = brings ? take_exceptions(*to) : arch::exception_globals{};
 }
 
 // A yield may return at once unless somebody else has anything to do: a request, global work, the
@@ -70,6 +69,10 @@ bool nothing_else_to_do(M& m) noexcept {
 [[gnu::always_inline]] inline bool is_free(const M& m) noexcept {
   return likely(m.locked_g == nullptr) && likely(m.hot.attention.load(relaxed) == 0);
 }
+// Likewise, and without a word about it: there is no trace.
+[[gnu::always_inline]] inline bool is_free_plainly(const M& m) noexcept {
+  return likely(m.hot.unplain.load(relaxed) == 0) && likely(m.hot.attention.load(relaxed) == 0);
+}
 
 // Picked, but it has no stack yet or runs on another thread only: can it run right here?
 [[gnu::noinline]] G* settle(M& m, G* g) noexcept {
@@ -105,7 +108,7 @@ bool nothing_else_to_do(M& m) noexcept {
 
 [[gnu::always_inline]] inline G* take_owed_plainly(M& m, P& p) noexcept {
   G* const g = static_cast<G*>(p.owed.load(relaxed));
-  if (g != nullptr && runs_plainly(*g) && is_free(m) && m.exceptions->empty()) [[likely]] {
+  if (g != nullptr && runs_plainly(*g) && is_free_plainly(m) && m.exceptions->empty()) [[likely]] {
     p.owed.store(nullptr, relaxed);
     return g;
   }
@@ -114,7 +117,7 @@ bool nothing_else_to_do(M& m) noexcept {
 
 // (Whether it runs plainly is known only when it is out of the ring.)
 [[gnu::always_inline]] inline G* take_oldest_plainly(M& m, P& p) noexcept {
-  if (!is_free(m) || !m.exceptions->empty()) [[unlikely]] return nullptr;
+  if (!is_free_plainly(m) || !m.exceptions->empty()) [[unlikely]] return nullptr;
   if (!likely(p.owed.load(relaxed) == nullptr) || !likely(p.runnext.load(relaxed) == nullptr) ||
       p.ring.newest_is_marked_owner() || !likely(!is_fair_tick(p)))
     return nullptr;
@@ -124,7 +127,10 @@ bool nothing_else_to_do(M& m) noexcept {
 }
 
 [[gnu::noinline]] vole_next depart(M& m) noexcept {
+  G* const g = m.curg;
   G* const next = pick(m, nullptr);
+  if (trace::is_traced(m)) [[unlikely]]
+    trace::departs(m, *g, trace::leaving::block, next, g->why.load(relaxed), g->sp.load(relaxed));
   return {next != nullptr ? aim_at(m, next) : aim_at_g0(m), &m};
 }
 
@@ -154,6 +160,12 @@ bool yielded_to_global(G* g, void*) noexcept {
   return true;
 }
 
+void tell_yield(M& m, G* g, G* next) noexcept {
+  const bool asked = m.hot.attention.load(relaxed) != 0;
+  trace::departs(m, *g, asked ? trace::leaving::preempt : trace::leaving::yield, next,
+                 wait_reason::none, nullptr);
+}
+
 // picked: out of the ring already.
 [[gnu::noinline]] vole_next yield_slowly(M& m, void* sp, G* picked) noexcept {
   G* const g = m.curg;
@@ -162,7 +174,9 @@ bool yielded_to_global(G* g, void*) noexcept {
     return {sp, &m};
   }
   g->sp.store(sp, relaxed);
-  if (G* const next = picked != nullptr ? settle(m, picked) : pick(m, nullptr)) {
+  G* const next = picked != nullptr ? settle(m, picked) : pick(m, nullptr);
+  if (trace::is_traced(m)) [[unlikely]] tell_yield(m, g, next);
+  if (next != nullptr) {
     leave_behind(m, &yielded_to_ring, m.p, g);
     return {aim_at(m, next), &m};
   }
@@ -177,7 +191,10 @@ bool yielded_to_global(G* g, void*) noexcept {
 
 }  // namespace
 
-void* switch_to(M& m, G* g) noexcept { return aim_at(m, g); }
+void* switch_to(M& m, G* g) noexcept {
+  if (trace::is_traced(m)) [[unlikely]] trace::runs(m, *g);
+  return aim_at(m, g);
+}
 
 void attach_stack(G* g, const stack& s) noexcept {
   g->stack = s;
@@ -239,6 +256,8 @@ extern "C" vole_next vole_goroutine_finish() noexcept {
   m.p->finished.add_owner();
   m.ends_with_g = m.locked_g != nullptr;
   G* const next = pick(m, &g->stack);
+  if (trace::is_traced(m)) [[unlikely]]
+    trace::departs(m, *g, trace::leaving::end, next, wait_reason::none, nullptr);
   if (next != nullptr && !next->started) {
     next->stack = g->stack;
     next->started = true;
@@ -253,4 +272,8 @@ extern "C" vole_next vole_goroutine_finish() noexcept {
 }
 
 extern "C" void vole_wake_sleeper(atomic<std::uint32_t>* word) noexcept { wake_sleeper_of(word); }
-extern "C" void vole_refused(M* m, G* g) noexcept { ready(m, g); }
+// By itself, not by whom its thread runs now.
+extern "C" void vole_refused(M* m, G* g) noexcept {
+  if (trace::is_traced(*m)) [[unlikely]] trace::unblocked_by_nobody(*g);
+  ready_untold(m, g);
+}

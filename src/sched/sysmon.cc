@@ -7,6 +7,7 @@
 #include "sched/deadlock.h"
 #include "sched/env.h"
 #include "sched/idle.h"
+#include "sched/invite.h"
 #include "sched/midwife.h"
 #include "sched/netpoll.h"
 #include "sched/pace.h"
@@ -23,26 +24,11 @@ namespace vole::rt::sysmon {
 namespace {
 
 constexpr std::int64_t kLookAgain = 10 * kMilli;  // all Ps are idle, but not yet all threads
-constexpr std::int64_t kNetworkPatience = 1 * kMilli;  // [28]
-constexpr std::int64_t kThiefWaits = 400 * kMicro;  // for work that is there and is being seen to
 constexpr std::int64_t kTimerSlack = 500 * kMicro;  // not worth a call: it looks soon
 
-constexpr std::int64_t kStuck = 150 * kMicro;     // no switch for so long, and work behind it
 constexpr std::int64_t kBusyFor = 2 * kMilli;     // with what the poller brought, without a rest
 constexpr std::int64_t kVerdict = 250 * kMilli;   // how long one about the network is held
 constexpr int kNods = 2;                          // naps in a row in which nothing was started
-
-// What sysmon saw of a P while another P was idle.
-struct sighting {
-  const runnable* owed;
-  std::uint64_t switches;
-  std::int64_t still_since;  // when this number of switches was first seen
-  std::uint64_t rests;
-  std::uint64_t spawned;
-  std::int64_t loot_since;   // since a thief was last called: when there was first something to steal
-  bool newborns;             // likewise: it has made some
-  std::int64_t invited_at;   // when that was
-};
 
 struct office {
   atomic<std::uint32_t> bell{0};     // futex word; rung to wake it
@@ -67,23 +53,9 @@ void ring() noexcept {
   futex_wake(&desk.bell, 1);
 }
 
-// How long a thief is kept waiting: the longer, the more wake-ups for p's work have been in vain. But
-// newborns are not what those were judged by.
-std::int64_t thief_waits(const P& p, bool newborns) noexcept {
-  const unsigned vain = newborns ? 0 : p.vain.load(relaxed);
-  return kThiefWaits * (vain <= kInVain ? 1 : vain < kInVain + 4 ? 2 << (vain - kInVain) : 32);
-}
-
-// Since when there has been something to steal. It is not forgotten when there is nothing: a ring that
-// is empty now and then is in use, too. But who has seen to all that the poller brought keeps up.
-std::int64_t loot_since(const P& p, const sighting& last, bool loot, std::int64_t now) noexcept {
-  const bool keeps_up = p.polled.load(relaxed) && p.rests.get() != last.rests;
-  return last.loot_since != 0 && !keeps_up ? last.loot_since : loot ? now : 0;
-}
-
-// Newborns for which nobody was called when they were made: no look but this one keeps them waiting.
-bool fork_waits(const P& p, const sighting& last, bool newborns, std::int64_t now) noexcept {
-  return newborns && runs_in_turn(p) && now - last.invited_at >= kThiefWaits;
+sight see(const P& p) noexcept {
+  return {p.owed.load(relaxed), p.switches.get(), p.rests.get(),         p.spawned.get(),
+          p.vain.load(relaxed), has_loot(p),      p.polled.load(relaxed)};
 }
 
 void invite_thief(P& p, trial judged) noexcept {
@@ -94,31 +66,18 @@ void invite_thief(P& p, trial judged) noexcept {
 // Work lies there while a P is idle: behind a goroutine that runs on, or for long: pay. True: the
 // former.
 bool pay_owed(P& p, sighting& last, std::int64_t now) noexcept {
-  const std::uint64_t spawned = p.spawned.get();
-  const bool newborns = last.newborns || spawned != last.spawned;
   if (sched.idle_p_count.load(relaxed) == 0 || p.status.load(relaxed) != p_status::running) {
-    last = {nullptr, 0, 0, last.rests, spawned, last.loot_since, newborns, last.invited_at};
+    last = passed_over(last, p.spawned.get());
     return false;
   }
-  const std::int64_t waits = thief_waits(p, newborns);
-  if (waits > desk.longest_wait) desk.longest_wait = waits;
-  const bool loot = has_loot(p);
-  const std::uint64_t switches = p.switches.get();
-  const sighting seen{p.owed.load(relaxed), switches,
-                      switches == last.switches ? last.still_since : now, p.rests.get(),
-                      spawned, loot_since(p, last, loot, now), newborns && loot, last.invited_at};
-  const bool stands = now - seen.still_since >= kStuck;
-  const bool owes = stands && seen.owed != nullptr && seen.owed == last.owed;
-  const bool stuck = (stands && loot) || (owes && retake::expose(&p));
-  const bool polled = p.polled.load(relaxed);
-  const std::int64_t patience = polled ? kBusyFor << sched.polled_vain.load(relaxed) : waits;
-  const bool long_since = now - seen.loot_since >= patience;
-  const bool due = stuck || (loot && (long_since || fork_waits(p, last, newborns, now)));
-  last = due ? sighting{} : seen;
-  last.spawned = seen.spawned;
-  if (due) last.invited_at = now;
-  if (stands) p.polled.store(false, relaxed);  // it does not look at the network soon
-  if (due) invite_thief(p, polled ? trial::polled : trial::work);
+  const sight there = see(p);
+  const opinion o = judge(there, last, kBusyFor << sched.polled_vain.load(relaxed), now);
+  if (o.waits > desk.longest_wait) desk.longest_wait = o.waits;
+  const bool stuck = (o.stands && there.loot) || (o.owes && retake::expose(&p));
+  const bool due = stuck || o.overdue;
+  last = due ? after_call(there, now) : o.seen;
+  if (o.stands) p.polled.store(false, relaxed);  // it does not look at the network soon
+  if (due) invite_thief(p, there.polled ? trial::polled : trial::work);
   return stuck;
 }
 
@@ -207,7 +166,7 @@ void follow_cpu_count(std::int64_t now) noexcept {
   desk.counted_at = now;
   const auto n = static_cast<std::uint32_t>(os::cpu_count());
   if (n == sched.procs.load(seq_cst) || n > kMaxProcs) return;
-  world::stop();
+  world::stop("max_procs");
   if (sched.settings.procs == 0) world::resize(n);
   world::start();
 }
@@ -371,5 +330,8 @@ void wake_locked() noexcept {
   desk.asleep.store(false, relaxed);
   ring();
 }
+
+bool is_asleep() noexcept { return desk.asleep.load(relaxed); }
+std::uint32_t times_rung() noexcept { return desk.bell.load(relaxed); }
 
 }  // namespace vole::rt::sysmon

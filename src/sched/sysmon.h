@@ -22,4 +22,8 @@ inline constexpr std::int64_t kCallMost = 100 * 1000;
 void hurry(std::int64_t slower_than) noexcept;
 void wake_locked() noexcept;    // a P left the all-idle state; under the scheduler lock
 
+// For tests: does it sleep because every P is idle? How often was it rung?
+bool is_asleep() noexcept;
+std::uint32_t times_rung() noexcept;
+
 }  // namespace vole::rt::sysmon

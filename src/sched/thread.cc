@@ -10,6 +10,7 @@
 #include "sched/state.h"
 #include "sched/surplus.h"
 #include "sched/sysmon.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 namespace {
@@ -37,6 +38,17 @@ struct idle_env {
 }  // namespace
 
 void acquire_p(M& m, P* p) noexcept {
+  trace::count_acquisition(*p);
+  if (trace::is_traced(m)) [[unlikely]] trace::got_p(m, *p);
+  attach_p(m, p);
+}
+
+P* release_p(M& m) noexcept {
+  if (trace::is_traced(m)) [[unlikely]] trace::gives_p(m);
+  return detach_p(m);
+}
+
+void attach_p(M& m, P* p) noexcept {
   holding hold(m.retake_lock);
   if (m.p != nullptr) fatal("thread: an M that has a P was given another one");
   m.p = p;
@@ -50,7 +62,7 @@ void acquire_p(M& m, P* p) noexcept {
   safe_point::taken_owner(m);
 }
 
-P* release_p(M& m) noexcept {
+P* detach_p(M& m) noexcept {
   holding hold(m.retake_lock);
   P* const p = m.p;
   if (p == nullptr) fatal("thread: an M without a P gave one up");
@@ -158,7 +170,10 @@ bool stop_m(M& m) noexcept {
   const bool too_many = env.too_many_locked();
   sched.lock.release();
   if (sched.ending.load(seq_cst)) tell_the_ender();
-  return surplus::sleep(env, m, too_many) && awake(m);
+  trace::become_quiet(m.hot);
+  const bool woken = surplus::sleep(env, m, too_many);
+  trace::end_quiet(m.hot);
+  return woken && awake(m);
 }
 
 void hand_off(P* p) noexcept {

@@ -16,6 +16,9 @@ namespace vole::rt {
 // ── ownership of a P ── takes the M's retake lock
 void acquire_p(M& m, P* p) noexcept;
 P* release_p(M& m) noexcept;
+// Likewise, for one who lends its P to the stopper of the world: a trace does not hear of it.
+void attach_p(M& m, P* p) noexcept;
+P* detach_p(M& m) noexcept;
 
 // ── the idle list ── under the scheduler lock
 P* pop_idle_p_locked(P* preferred) noexcept;  // nullptr: none, or the world is stopping

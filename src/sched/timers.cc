@@ -11,6 +11,7 @@
 #include "sched/strict.h"
 #include "sched/sysmon.h"
 #include "sched/wake.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 
@@ -50,8 +51,11 @@ shelf& shelf_of(std::uint32_t p) noexcept {
 
 // The heap has had the first line of each record fetched. The rest is first asked for, for all of
 // them: the page walks overlap only if nothing else comes between.
-void rise(P& p, const risen& up) noexcept {
+void rise(M& m, const risen& up) noexcept {
+  P& p = *m.p;
   for (std::size_t i = 0; i < up.n; ++i) foresee(*up.g[i]);
+  if (trace::is_traced(m)) [[unlikely]]
+    for (std::size_t i = 0; i < up.n; ++i) trace::unblocked(&m, *up.g[i]);
   for (std::size_t i = 0; i < up.n; ++i) {
     set_status(*up.g[i], g_status::waiting, g_status::runnable);
     put_in_turn_owner(p, up.g[i]);
@@ -97,7 +101,7 @@ bool fire_due_timers(M& m, std::uint32_t p, std::int64_t now) noexcept {
   std::size_t n = 0;
   for (risen up;;) {
     timer* const t = s.take_due(now, up);
-    rise(*m.p, up);
+    rise(m, up);
     n += up.n;
     if (t != nullptr) {
       ++n;

@@ -3,6 +3,7 @@
 #include "sched/env.h"
 #include "sched/park.h"
 #include "sched/state.h"
+#include "trace/emit.h"
 
 namespace vole::rt {
 namespace {
@@ -63,6 +64,11 @@ void push_global_owing(G* g) noexcept {
 }
 
 void ready(M* m, G* g) noexcept {
+  if (trace::is_traced(m)) [[unlikely]] trace::unblocked(m, *g);
+  ready_untold(m, g);
+}
+
+void ready_untold(M* m, G* g) noexcept {
   set_status(*g, g_status::waiting, g_status::runnable);
   if (m == nullptr) return push_global(g);
   P& p = *m->p;
@@ -75,6 +81,8 @@ void ready(M* m, G* g) noexcept {
 
 // As one ready() after the other would leave them: the last is owed.
 void ready_all(M* m, std::span<runnable* const> some) noexcept {
+  if (trace::is_traced(m)) [[unlikely]]
+    for (runnable* const r : some) trace::unblocked(m, *as_g(r));
   for (runnable* const r : some) set_status(*as_g(r), g_status::waiting, g_status::runnable);
   if (m == nullptr) return push_all_global(some);
   P& p = *m->p;

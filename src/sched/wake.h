@@ -30,6 +30,7 @@
 namespace vole::rt {
 
 void ready(M* m, G* g) noexcept;            // waiting -> runnable; m null: a guest
+void ready_untold(M* m, G* g) noexcept;     // likewise; the trace knows already
 void ready_all(M* m, std::span<runnable* const> some) noexcept;  // many at once: one fence for all
 // From a source (a timer, the poller) that may have many: the first runs next, before those
 // who have been computing; the others go to the ring's tail. The caller submits, if need be.

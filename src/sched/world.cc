@@ -13,6 +13,7 @@
 #include "sched/sysmon.h"
 #include "sched/thread.h"
 #include "sched/timers.h"
+#include "trace/emit.h"
 
 namespace vole::rt::world {
 namespace {
@@ -91,8 +92,9 @@ void may_stop() noexcept {
   strict::leave_alone(-1);
 }
 
-void stop() noexcept {
+void stop(std::string_view purpose) noexcept {
   keep_going();
+  trace::stop_begins(purpose);
   sched.lock.acquire();
   sched.stopped.clear();
   sched.stop_wait = sched.procs.load(relaxed);
@@ -123,6 +125,7 @@ void start() noexcept {
     if (P* const p = sched.p_at(i); p->status.load(relaxed) == p_status::stopped) hand_off(p);
   // Before the lock goes: afterwards the runtime may end under a stopper on a goroutine.
   if (sched.global.size_now() != 0) submit();
+  trace::stop_ends();
   may_stop();
 }
 
@@ -134,7 +137,10 @@ void begin() noexcept {
   sched.lock.release();
 }
 
-void end() noexcept { one_stopper.release(); }
+void end() noexcept {
+  trace::stop_ends();
+  one_stopper.release();
+}
 
 void resize(std::uint32_t n) noexcept {
   const std::uint32_t had = sched.procs.load(relaxed);
@@ -183,7 +189,7 @@ void stop_here(M& m) noexcept {
 
 void yield_p_to_stopper(M& m) noexcept {
   become_evicted(*m.curg);
-  P* const p = release_p(m);
+  P* const p = detach_p(m);
   m.retake_lock.acquire();
   m.away = p;
   m.retake_lock.release();
@@ -197,7 +203,7 @@ void yield_p_to_stopper(M& m) noexcept {
   }
   p->taken_from = nullptr;
   sched.lock.release();
-  acquire_p(m, p);
+  attach_p(m, p);
   end_eviction(*m.curg, g_status::running);
 }
 

@@ -15,13 +15,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "gmp/m.h"
 #include "gmp/p.h"
 
 namespace vole::rt::world {
 
-void stop() noexcept;   // one at a time; a second stopper waits
+void stop(std::string_view purpose) noexcept;  // one at a time; a second stopper waits. For traces: why
 void start() noexcept;
 
 // Between the two nobody stops the world, and no P comes or goes. Likewise one at a time; the

@@ -1,15 +1,9 @@
 // The file of a module, mapped, and its sections: line_table.h.
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <fcntl.h>
 #include <link.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cstring>
-
+#include "symbols/elf_file.h"
 #include "symbols/line_table.h"
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
@@ -19,65 +13,12 @@ extern "C" [[gnu::weak]] int _dl_find_object(void*, dl_find_object*) noexcept;
 namespace vole::symbols {
 namespace {
 
-class mapped_file {
- public:
-  explicit mapped_file(const char* path) noexcept {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    struct stat about {};
-    if (fstat(fd, &about) == 0 && about.st_size > 0) {
-      size_ = static_cast<std::size_t>(about.st_size);
-      at_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
-    }
-    close(fd);
-  }
-  ~mapped_file() {
-    if (at_ != MAP_FAILED) munmap(at_, size_);
-  }
-  mapped_file(const mapped_file&) = delete;
-  mapped_file& operator=(const mapped_file&) = delete;
-  std::string_view bytes() const noexcept {
-    return at_ != MAP_FAILED ? std::string_view(static_cast<const char*>(at_), size_)
-                             : std::string_view();
-  }
-
- private:
-  void* at_ = MAP_FAILED;
-  std::size_t size_ = 0;
-};
-
-template <class T>
-bool read_at(std::string_view file, std::uint64_t at, T* out) noexcept {
-  if (at > file.size() || file.size() - at < sizeof(T)) return false;
-  std::memcpy(out, file.data() + at, sizeof(T));
-  return true;
-}
-
-std::string_view part(std::string_view file, const Elf64_Shdr& s) noexcept {
-  if (s.sh_type == SHT_NOBITS || (s.sh_flags & SHF_COMPRESSED) != 0) return {};
-  if (s.sh_offset > file.size() || s.sh_size > file.size() - s.sh_offset) return {};
-  return file.substr(s.sh_offset, s.sh_size);
-}
-
 bool find_sections(std::string_view file, line_sections* s) noexcept {
-  Elf64_Ehdr head;
-  if (!read_at(file, 0, &head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-      head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_shentsize != sizeof(Elf64_Shdr))
-    return false;
-  const auto section = [&](std::uint64_t i, Elf64_Shdr* to) noexcept {
-    return read_at(file, head.e_shoff + i * sizeof(Elf64_Shdr), to);
-  };
-  Elf64_Shdr one;
-  if (!section(head.e_shstrndx, &one)) return false;
-  const std::string_view names = part(file, one);
-  for (std::uint64_t i = 0; i < head.e_shnum && section(i, &one); ++i) {
-    if (one.sh_name >= names.size()) continue;
-    const std::string_view rest = names.substr(one.sh_name);
-    const std::string_view name = rest.substr(0, rest.find('\0'));
+  each_section(file, [&](const Elf64_Shdr& one, std::string_view name) noexcept {
     if (name == ".debug_line") s->lines = part(file, one);
     if (name == ".debug_line_str") s->line_strings = part(file, one);
     if (name == ".debug_str") s->strings = part(file, one);
-  }
+  });
   return !s->lines.empty();
 }
 

@@ -126,7 +126,7 @@ TEST_P(Blocking, ThrowsWhatTheCallThrows) {
 TEST_P(Blocking, NestsAndParksInside) {
   run([] {
     vole::chan<int> c;
-    vole::go([=] {
+    vole::go([&c] {
       for (int i = 0; i < 20; ++i) c.send(i);
       c.close();
     });

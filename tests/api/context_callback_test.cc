@@ -37,7 +37,7 @@ TEST_P(ContextCallback, IsCalledAndWaitedFor) {
       });
       cancel();
       begun.recv();
-      vole::go([go_on] { go_on.close(); });
+      vole::go([&go_on] { go_on.close(); });
     }
     EXPECT_TRUE(ran);
     EXPECT_EQ(token.use_count(), 1) << "the function is gone as well";

@@ -101,7 +101,7 @@ TEST(Duration, NotANumberIsNoTime) {
 TEST_P(Durations, TooLongIsNever) {
   run([] {
     vole::chan<int> c(1);
-    vole::go([c] { c.send(1); });
+    const auto sender = vole::spawn([&c] { c.send(1); });
     EXPECT_EQ(c.recv_for(std::chrono::hours::max()).value, 1);
     auto [ctx, cancel] = vole::with_timeout(context::background(), span<double>(1e300));
     EXPECT_FALSE(ctx.deadline());

@@ -391,7 +391,7 @@ TEST_P(NetTcp, BusyProcsDoNotStarveTheNetwork) {
   });
 }
 
-// One look at the network [12] finds many; they run on every P [32].
+// One look at the network may find many: none of them is forgotten.
 TEST_P(NetTcp, ManyWakeAtOnce) {
   run([] {
     constexpr std::size_t kPairs = 50;

@@ -180,19 +180,6 @@ TEST_P(RuntimeApi, StatsAddUp) {
   });
 }
 
-TEST_P(RuntimeApi, CheckpointLetsOthersRun) {  // [29]
-  run([] {
-    std::atomic<bool> ran{false};
-    vole::wait_group done;
-    done.go([&] {
-      while (!ran) vole::checkpoint();  // never enters the runtime unless asked to
-    });
-    done.go([&] { ran = true; });
-    done.wait();
-  });
-  vole::checkpoint();  // on a plain thread: nothing
-}
-
 std::string dumped() {
   char* text = nullptr;
   std::size_t size = 0;

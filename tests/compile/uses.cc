@@ -77,6 +77,17 @@ void synchronisation() {
   mine->clear();
 }
 
+void containers() {
+  vole::concurrent_map<std::string, std::shared_ptr<int>> m;
+  m.store("a", nullptr);
+  m.update("a", [](std::optional<std::shared_ptr<int>>& v) { v.reset(); });
+  m.for_each([](const std::string&, const std::shared_ptr<int>&) {});
+  vole::singleflight<int, std::string> s;
+  (void)s.call(1, [] { return "x"; });
+  vole::singleflight<std::string, void> nothing;
+  nothing.call("x", [] {});
+}
+
 void the_rest() {
   {
     static constexpr vole::context_key<std::string> kKey{"key"};
@@ -100,6 +111,7 @@ int main() {
   return vole::run([] {
     channels();
     synchronisation();
+    containers();
     the_rest();
   });
 }

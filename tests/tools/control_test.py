@@ -1,12 +1,14 @@
 """The control socket: it answers its owner while every P spins, and nobody can hold it up."""
 
 import array
+import json
 import os
 import shutil
 import socket
 import stat
 import subprocess
 import tempfile
+import time
 import unittest
 
 from traces import VOLE
@@ -122,6 +124,62 @@ class Control(unittest.TestCase):
         done = subprocess.run(["/usr/bin/python3", "-c", script, p.path], user=65534, group=65534,
                               capture_output=True, text=True)
         self.assertEqual((done.stdout, done.stderr), ("b''\n", ""))
+        self.assert_ends_well(p)
+
+    def record(self, p, seconds):
+        out = os.path.join(self.folder, "out.trace")
+        return out, subprocess.Popen([VOLE, "trace", "record", str(p.pid), "-s", str(seconds),
+                                      "-o", out], stderr=subprocess.PIPE, text=True)
+
+    def assert_recorded(self, out, recording):
+        err = recording.communicate()[1]
+        self.assertEqual((recording.returncode, err), (0, ""))
+        done = subprocess.run([VOLE, "trace", "check", out], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done)
+        done = subprocess.run([VOLE, "trace", "summary", "--json", out], capture_output=True,
+                              text=True, check=True)
+        summary = json.loads(done.stdout)
+        states = sum(sum(f["states"].values()) for f in summary["functions"])
+        self.assertAlmostEqual(states, summary["lifetimes"], delta=1 + states * 1e-9)
+        self.assertGreaterEqual(summary["goroutines"], 3)
+        return summary
+
+    def test_a_trace_is_recorded_while_every_p_spins(self):
+        p = self.program("spin")
+        summary = self.assert_recorded(*self.record(p, 1))
+        self.assertEqual(len(summary["ps"]), 2)
+        self.assert_ends_well(p)
+
+    def test_the_programs_end_is_the_traces(self):
+        p = self.program("idle")
+        out, recording = self.record(p, 3600)
+        while not (os.path.exists(out) and os.path.getsize(out) > 0):
+            self.assertIsNone(recording.poll())
+            time.sleep(0.01)
+        self.assert_ends_well(p)
+        summary = self.assert_recorded(out, recording)
+        self.assertGreater(summary["events"], 0)
+
+    def ask_for_trace(self, s, seconds):
+        with open(os.path.join(self.folder, "asked"), "wb") as file:
+            s.sendmsg([b"trace %d\n" % seconds], [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
+                                                  array.array("i", [file.fileno()]))])
+
+    def test_one_trace_at_a_time_and_it_ends_when_its_client_goes(self):
+        p = self.program("idle")
+        first = p.connect()
+        self.ask_for_trace(first, 3600)
+        with p.connect() as second:  # comes after it
+            self.ask_for_trace(second, 1)
+            self.assertIn("already", answer_of(second))
+        self.assertEqual(p.ask(b"version\n")[:3], "ok\n")
+        first.close()
+        answer = "already"
+        while "already" in answer:
+            with p.connect() as again:
+                self.ask_for_trace(again, 1)
+                answer = answer_of(again)
+        self.assertEqual(answer, "ok\n")
         self.assert_ends_well(p)
 
     def test_without_control_there_is_no_socket(self):

@@ -21,11 +21,14 @@ Optional:
 A header may be compiled into a few of the units that include it: an inline function of a debug build
 exists once in a program, and those compiled anew come first. Of a test in the release build (its
 name begins with release_) every unit counts that the rule is used in.
+
+There are several kinds of build, and each has its control: the first mutant of that kind that is in
+the sample, built in the same way with nothing changed. Its test must pass.
 """
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 HERE = "tools/mutants"
@@ -62,6 +65,23 @@ class Mutant:
             raise ListError(f"{self.name}: its text is {found} times in {self.file}")
         return text.replace(self.old, self.new)
 
+    @property
+    def kind(self):
+        """How it is built."""
+        if self.program.startswith("model_"):
+            return "model"
+        if self.program.startswith(RELEASE):
+            return "release"
+        if self.child:
+            return "child"
+        if self.file.endswith(".cc"):
+            return "unit"
+        return "header" if self.units else "test"
+
+    def control(self):
+        """The same build without the mutation."""
+        return replace(self, name=f"control_{self.kind}", new=self.old)
+
 
 def _mutant(where, row):
     try:
@@ -88,6 +108,15 @@ def load(root):
         if names.count(name) > 1:
             raise ListError(f"two mutants are called {name}")
     return sorted(found, key=lambda mutant: mutant.mechanisms)
+
+
+def controls(mutants, chosen):
+    """One for each kind of build among those chosen."""
+    first = {}
+    for mutant in mutants:
+        if mutant.sample:
+            first.setdefault(mutant.kind, mutant)
+    return [first[kind].control() for kind in dict.fromkeys(m.kind for m in chosen)]
 
 
 def programs(root):
@@ -138,6 +167,8 @@ def check(root):
         return [str(error)], []
     sources = programs(root)
     problems = [p for mutant in mutants for p in _problems_of(mutant, root, sources)]
+    for kind in sorted({m.kind for m in mutants} - {m.kind for m in mutants if m.sample}):
+        problems.append(f"{HERE}: no mutant of the kind {kind} is in the sample")
     path = root / MAP
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     rows = {int(n) for n in re.findall(r"^\|\s*\[(\d+)\]\s*\|", text, re.MULTILINE)}

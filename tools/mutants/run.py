@@ -2,8 +2,9 @@
 """Shows that each mechanism's test fails without it.
 
 Builds each mutant of the lists beside this file, runs the test that it names, and prints who caught
-whom. Fails if one survives, if a test fails without a mutant, or if a list no longer fits the code
-(catalogue.py says what is in the lists).
+whom. Fails if one survives, if a test fails without a mutant or with a control (built as mutants are,
+with nothing changed), or if a list no longer fits the code (catalogue.py says what is in the lists).
+A test that hangs is tried again, for longer: it may have been slow.
 
     tools/mutants/run.py                    all of them, beside build/dev
     tools/mutants/run.py ring_of_128 [14]   by name, or by mechanism
@@ -13,6 +14,7 @@ whom. Fails if one survives, if a test fails without a mutant, or if a list no l
 import argparse
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -26,9 +28,10 @@ from build import Build, BuildError  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 120.0     # seconds, for a test that ends
-PATIENCE = 10     # so many times as long as without the mutant is a hang,
-SHORTEST = 8.0    # but so many seconds at least,
-LONGEST = 60.0    # and at most
+PATIENCE = 10     # so many times as long as without the mutant looks like a hang,
+SHORTEST = 5.0    # but so many seconds at least,
+LONGEST = 20.0    # and at most;
+CERTAIN = 3       # and is one if the same test does not end in so many times that
 
 
 def run_test(program, case, limit, crash_dir=None):
@@ -59,9 +62,6 @@ class Trial:
         self.build = build
         self.baseline = {}
 
-    def test_program(self, mutant):
-        return self.build.directory / "tests" / mutant.program
-
     def plain(self, key):
         """The test without a mutant; returns a problem or None."""
         program, case = key
@@ -69,20 +69,35 @@ class Trial:
         self.baseline[key] = took
         return None if how == "passed" else f"{program}: {case}: {how} without a mutant\n{output}"
 
+    def limits(self, mutant):
+        """How long it may take: for a test that hangs, at the first try and at the second."""
+        if not mutant.hangs:
+            return [LIMIT]
+        first = PATIENCE * self.baseline[mutant.program, mutant.case]
+        first = min(max(SHORTEST, first), LONGEST)
+        return [first, CERTAIN * first]
+
     def mutated(self, mutant):
         """(how, seconds)"""
         begin = time.monotonic()
         program = self.build.mutate(mutant)
-        limit = LIMIT
-        if mutant.hangs:
-            limit = PATIENCE * self.baseline[mutant.program, mutant.case]
-            limit = min(max(SHORTEST, limit), LONGEST)
         crash_dir = program.parent if mutant.child else None
-        how, _, _ = run_test(self.test_program(mutant) if mutant.child else program, mutant.case,
-                             limit, crash_dir)
+        if mutant.child:
+            program = self.build.directory / "tests" / mutant.program
+        how = "hung"
+        for limit in self.limits(mutant):
+            if how == "hung":
+                how, _, _ = run_test(program, mutant.case, limit, crash_dir)
         self.build.drop(mutant)
-        caught = how in ("failed", "died") or (how == "hung" and mutant.hangs)
-        return (how if caught else f"SURVIVES ({how})"), time.monotonic() - begin
+        return how, time.monotonic() - begin
+
+
+def verdict(mutant, how):
+    """(is it as it should be, what to print)"""
+    if mutant.old == mutant.new:
+        return how == "passed", how
+    caught = how in ("failed", "died") or (how == "hung" and mutant.hangs)
+    return caught, how if caught else f"SURVIVES ({how})"
 
 
 def selected(mutants, words):
@@ -103,23 +118,29 @@ def show(mutant, how, took):
 
 
 def try_all(mutants, trial, jobs):
-    """Problems, after the table."""
+    """Problems, after the table; and the slowest row."""
     tests = list(dict.fromkeys((m.program, m.case) for m in mutants))
+    slowest = (0.0, "none")
     with ThreadPoolExecutor(jobs) as pool:
         problems = [p for p in pool.map(trial.plain, tests) if p is not None]
-        if problems:
-            return problems
-        futures = [(m, pool.submit(trial.mutated, m)) for m in mutants]
+        futures = [(m, pool.submit(trial.mutated, m)) for m in mutants if not problems]
         for mutant, future in futures:
             try:
                 how, took = future.result()
             except BuildError as error:
                 problems.append(f"{mutant.name} cannot be built: {error}")
                 continue
-            show(mutant, how, took)
-            if how.startswith("SURVIVES"):
-                problems.append(f"{mutant.name} survives {mutant.program}: {mutant.case}")
-    return problems
+            good, words = verdict(mutant, how)
+            show(mutant, words, took)
+            slowest = max(slowest, (took, mutant.name))
+            if not good:
+                problems.append(f"{mutant.name}: {words}: {mutant.program}: {mutant.case}")
+    return problems, slowest
+
+
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main():
@@ -135,20 +156,24 @@ def main():
     arguments = parser.parse_args()
     begin = time.monotonic()
     problems, mutants = catalogue.check(arguments.root)
+    what = "fit the code"
     if not problems and not arguments.check:
-        mutants = selected([m for m in mutants if m.sample or not arguments.sample], arguments.which)
+        chosen = selected([m for m in mutants if m.sample or not arguments.sample], arguments.which)
+        tried = catalogue.controls(mutants, chosen) + chosen
         build = Build(arguments.root, arguments.build or arguments.root / "build/dev",
                       arguments.scratch or arguments.root / "build/mutants")
         if not arguments.no_build:
-            targets = {m.program for m in mutants} | {build.target(m) for m in mutants}
+            targets = {m.program for m in tried} | {build.target(m) for m in tried}
             build.make(sorted(targets), arguments.jobs)
-        problems = try_all(mutants, Trial(build), arguments.jobs)
+        problems, (longest, slowest) = try_all(tried, Trial(build), arguments.jobs)
+        what = (f"caught in {time.monotonic() - begin:.0f} s, {processor_seconds():.0f} s of processor "
+                f"time; the slowest was {slowest}, {longest:.0f} s")
+        mutants = chosen
     for line in problems:
         print(line)
     if problems:
         sys.exit(1)
     rows = {number for mutant in mutants for number in mutant.mechanisms}
-    what = "fit the code" if arguments.check else f"caught in {time.monotonic() - begin:.0f} s"
     print(f"mutants: {len(mutants)} of {len(rows)} mechanisms, all {what}")
 
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 
+#include <vole/file.h>
 #include <vole/net.h>
 
 namespace vole {
@@ -65,6 +66,7 @@ struct copied {
 void copy_bytes(byte_sink to, byte_source from, copied& c);
 void copy_conns(net::conn& to, net::conn& from, copied& c);
 void copy_file(net::conn& to, int file, copied& c);
+void copy_file(net::conn& to, file& from, copied& c);
 void read_everything(byte_source from, std::size_t limit, std::string& to, std::error_code& error);
 [[noreturn]] void throw_io(const char* operation, const std::error_code& error);
 [[noreturn]] void throw_copy_error(const copied& c);
@@ -74,6 +76,9 @@ void read_everything(byte_source from, std::size_t limit, std::string& to, std::
 struct kernel_copy {
   static bool splice(net::conn& to, net::conn& from, copied& c) noexcept;
   static bool send_file(net::conn& to, int file, copied& c) noexcept;
+};
+struct file_copy {
+  static bool to_conn(net::conn& to, file& from, copied& c);
 };
 // A file that the kernel does not send: parks until it can be read.
 std::size_t read_descriptor(int file, std::span<std::byte> to, std::error_code& error);

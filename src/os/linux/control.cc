@@ -195,9 +195,13 @@ bool send_text(const control_socket& s, int connection, const char* text,
                std::size_t bytes) noexcept {
   std::int64_t deadline = now_ns() + kPatienceForTaking;
   while (bytes > 0) {
-    if (!await_connection(s, connection, POLLOUT, deadline)) return false;
+    // What can be sent at once is sent even if it was rung.
     const ssize_t n = send(connection, text, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) {
+      if (!await_connection(s, connection, POLLOUT, deadline)) return false;
+      continue;
+    }
     if (n <= 0) return false;
     text += n;
     bytes -= static_cast<std::size_t>(n);

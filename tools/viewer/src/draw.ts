@@ -2,7 +2,7 @@
 // pixel, the row's level of detail is drawn, or if it has none the longest of them.
 //
 // Law    at most about two rectangles a pixel, however many spans there are.
-// Proof  test/draw_test.mjs
+// Proof  test/page_test.mjs
 import { Levels, kNothing } from "./levels";
 import { Model, spanEnd } from "./model";
 import { State } from "./world";

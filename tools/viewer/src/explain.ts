@@ -2,6 +2,7 @@
 // woken we go back in time along the one that woke it: while that one ran, the wait was its work;
 // while it was runnable, it lacked a P; where it waited itself, we go on with the one that woke
 // it; until we are back where the wait began. The steps cover the wait without gap or overlap.
+import { position } from "./draw";
 import { Model, spanEnd } from "./model";
 import { Cause, State } from "./world";
 
@@ -77,4 +78,26 @@ export function explain(m: Model, wait: number): Explanation {
 
 function previous(m: Model, span: number): number {
   return span > m.first[m.g[span]] ? span - 1 : -1;
+}
+
+// Why a goroutine that could have run did not: what the Ps did meanwhile.
+export interface Meanwhile { idle: number; calls: number; by: Map<number, number>; cut: boolean }
+
+const kMostSpans = 200000;
+
+export function meanwhile(m: Model, t0: number, t1: number): Meanwhile {
+  const by = new Map<number, number>();
+  let calls = 0, used = 0, budget = kMostSpans;
+  for (let p = 0; p < m.ps; p++) {
+    const row = { from: m.pFirst[p], to: m.pFirst[p + 1], index: m.pIndex, levels: -1 };
+    for (let k = Math.max(row.from, position(m, row, t0)); k < row.to && budget > 0; k++, budget--) {
+      const i = m.pIndex[k], ns = Math.min(t1, spanEnd(m, i)) - Math.max(t0, m.start[i]);
+      if (m.start[i] >= t1) break;
+      if (ns <= 0) continue;
+      used += ns;
+      if ((m.kind[i] & 15) === State.Running) by.set(m.fn[m.g[i]], (by.get(m.fn[m.g[i]]) ?? 0) + ns);
+      else calls += ns;
+    }
+  }
+  return { idle: Math.max(0, (t1 - t0) * m.ps - used), calls, by, cut: budget <= 0 };
 }

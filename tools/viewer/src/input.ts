@@ -1,6 +1,7 @@
 // Mouse, touchpad, touch and keys on the timeline.
 import type { App } from "./app";
 import type { Timeline } from "./timeline";
+import { areaOfChosen, step, stepRow, toggleRow, toWaker } from "./walk";
 
 export function listen(app: App, tl: Timeline, stage: HTMLElement): void {
   wheel(tl, stage);
@@ -10,7 +11,7 @@ export function listen(app: App, tl: Timeline, stage: HTMLElement): void {
 function wheel(tl: Timeline, stage: HTMLElement): void {
   stage.addEventListener("wheel", (e) => {
     e.preventDefault();
-    const x = e.offsetX - tl.left, unit = e.deltaMode === 1 ? 16 : 1;
+    const x = e.clientX - stage.getBoundingClientRect().left - tl.left, unit = e.deltaMode === 1 ? 16 : 1;
     if (e.ctrlKey || e.metaKey) tl.zoom(Math.exp(e.deltaY * unit * 0.004), tl.timeAt(Math.max(0, x)));
     else if (e.shiftKey) tl.pan((e.deltaY + e.deltaX) * unit);
     else {
@@ -75,7 +76,10 @@ function pointer(app: App, tl: Timeline, stage: HTMLElement): void {
   };
   stage.addEventListener("pointerup", up);
   stage.addEventListener("pointercancel", up);
-  stage.addEventListener("pointerleave", () => tl.hideTip());
+  stage.addEventListener("pointerleave", () => {
+    tl.hideTip();
+    tl.cursor(-1);
+  });
   stage.addEventListener("dblclick", (e) => {
     if (!(e.target as HTMLElement).closest("#labels")) tl.fitChosen();
   });
@@ -84,23 +88,24 @@ function pointer(app: App, tl: Timeline, stage: HTMLElement): void {
 // Keys that work wherever no text is being typed. True: it was one of ours.
 export function key(app: App, tl: Timeline, e: KeyboardEvent): boolean {
   if (e.ctrlKey || e.metaKey || e.altKey) return false;
-  const far = e.shiftKey ? 4 : 1, mid = tl.timeAt(tl.width / 2);
+  const far = e.shiftKey ? 4 : 1, mid = tl.centre();
   switch (e.key) {
     case "w": case "W": case "+": case "=": tl.zoom(1 / (1 + 0.35 * far), mid); return true;
     case "s": case "S": case "-": tl.zoom(1 + 0.35 * far, mid); return true;
     case "a": case "A": tl.pan(-tl.width * 0.12 * far); return true;
     case "d": case "D": tl.pan(tl.width * 0.12 * far); return true;
-    case "ArrowLeft": tl.step(-1); return true;
-    case "ArrowRight": tl.step(1); return true;
-    case "ArrowUp": tl.stepRow(-1); return true;
-    case "ArrowDown": tl.stepRow(1); return true;
+    case "ArrowLeft": step(app, tl, -1); return true;
+    case "ArrowRight": step(app, tl, 1); return true;
+    case "ArrowUp": stepRow(app, tl, -1); return true;
+    case "ArrowDown": stepRow(app, tl, 1); return true;
     case "PageUp": tl.scroll(-tl.height * 0.9); return true;
     case "PageDown": tl.scroll(tl.height * 0.9); return true;
     case "Home": case "0": tl.fitAll(); return true;
     case "f": case "F": tl.fitChosen(); return true;
-    case "Enter": tl.toggleRow(); return true;
-    case "b": tl.toWaker(); return true;
-    case "m": tl.areaOfChosen(); return true;
+    case "Enter": toggleRow(app); return true;
+    case "b": case "B": toWaker(app); return true;
+    case "Backspace": app.back(); return true;
+    case "m": case "M": areaOfChosen(app); return true;
     case "Escape": app.chooseArea(null); app.choose(-1); return true;
     default: return false;
   }

@@ -2,6 +2,7 @@
 import type { App } from "./app";
 import { kHeadings, Row } from "./rows";
 import type { Timeline } from "./timeline";
+import { toggleRow } from "./walk";
 import { count, shortFunction } from "./words";
 
 export class Labels {
@@ -13,13 +14,13 @@ export class Labels {
       const row = Number((e.target as HTMLElement).closest<HTMLElement>("[data-row]")?.dataset.row ?? -1);
       if (row < 0) return;
       app.chosenRow = row;
-      tl.toggleRow();
+      toggleRow(app);
       tl.redraw();
     });
   }
 
   update(first: number, last: number): void {
-    const a = this.app, key = [first, last, a.top, a.rows.n, a.chosenRow, a.open.size, a.threads, this.tl.height].join();
+    const a = this.app, key = [first, last, a.top, a.rows.n, a.chosenRow, a.open.size, a.shut.size, this.tl.height].join();
     if (key === this.key) return;
     this.key = key;
     let n = 0;
@@ -55,13 +56,13 @@ export class Labels {
     const m = this.app.m;
     switch (kind) {
       case Row.Heading: {
-        const arrow = ref === 3 ? (this.app.threads ? "▾ " : "▸ ") : "";
+        const arrow = this.app.shut.has(ref) ? "▸ " : "▾ ";
         const n = ref === 0 ? m.ps : ref === 3 ? m.threadNumber.length : ref === 4 ? m.goroutines : m.taskId.length;
         return [arrow + kHeadings[ref], count(n), ""];
       }
-      case Row.P: return [`P ${ref}`, "", ""];
+      case Row.P: return [`P ${ref}`, `${Math.round((100 * m.stats.busy[ref]) / m.duration)} %`, "how much of the time it ran goroutines"];
       case Row.Stops: return ["world stopped", count(m.stops.start.length), ""];
-      case Row.Tasks: return ["", "", ""];
+      case Row.Tasks: return [ref ? "" : "at the same time", "", ""];
       case Row.Thread: {
         const tid = m.threadKernel[ref];
         return [m.threadNumber[ref] ? `thread ${m.threadNumber[ref]}` : "others", tid ? `tid ${tid}` : "", ""];

@@ -15,7 +15,7 @@ export interface Levels {
   first: Uint32Array;    // where a row's finest level begins in share and kind
   buckets: Uint32Array;  // how many buckets its finest level has: a power of two
   share: Uint8Array;     // 0 … 255: how much of the bucket was busy (running)
-  kind: Uint8Array;      // Ps and threads: function & 255; goroutines: the state that filled the rest
+  kind: Uint8Array;      // Ps and threads: the function, 254 at most; goroutines: the state that filled the rest
   group: Float32Array;   // [function × kGroupBuckets + bucket] goroutines running
   groupReady: Float32Array;
 }
@@ -39,11 +39,23 @@ class RowLevels {
     this.what.fill(kNothing, 0, n);
   }
 
-  add(from: number, to: number, width: number, n: number, busy: boolean, what: number, competes: boolean): void {
-    let b = Math.min(n - 1, (from / width) | 0);
-    const last = Math.min(n - 1, (to / width) | 0);
+  // `perNs`: buckets in a nanosecond. What is busy is counted; what competes may name the bucket.
+  add(from: number, to: number, perNs: number, n: number, busy: boolean, what: number, competes: boolean): void {
+    const x0 = from * perNs, x1 = to * perNs;
+    let b = x0 | 0, last = x1 | 0;
+    if (b === last && b < n) {
+      const x = x1 - x0;
+      if (busy) this.busy[b] += x;
+      if (competes && x >= this.best[b]) {
+        this.best[b] = x;
+        this.what[b] = what;
+      }
+      return;
+    }
+    b = Math.min(n - 1, b);
+    last = Math.min(n - 1, last);
     for (; b <= last; b++) {
-      const x = Math.min(to, (b + 1) * width) - Math.max(from, b * width);
+      const x = Math.min(x1, b + 1) - Math.max(x0, b);
       if (busy) this.busy[b] += x;
       if (competes && x >= this.best[b]) {
         this.best[b] = x;
@@ -74,19 +86,19 @@ export function buildLevels(m: Model): Levels {
   for (let i = 0; i < rows.length; i++) {
     scratch.clear(buckets[i]);
     fill(m, rows[i], buckets[i], scratch);
-    store(levels, first[i], buckets[i], m.duration / buckets[i], scratch);
+    store(levels, first[i], buckets[i], scratch);
   }
   return levels;
 }
 
 function fill(m: Model, row: number, n: number, r: RowLevels): void {
-  const width = m.duration / n, threads = m.threadNumber.length;
+  const perNs = n / m.duration, threads = m.threadNumber.length;
   if (row >= m.ps + threads) {
     const g = row - m.ps - threads, to = m.first[g + 1];
     const end = m.ended[g] === kAlive ? m.duration : m.ended[g];
     for (let i = m.first[g]; i < to; i++) {
       const s = m.kind[i] & 15, running = s === State.Running;
-      r.add(m.start[i], i + 1 < to ? m.start[i + 1] : end, width, n, running, s, !running);
+      r.add(m.start[i], i + 1 < to ? m.start[i + 1] : end, perNs, n, running, s, !running);
     }
     return;
   }
@@ -95,13 +107,13 @@ function fill(m: Model, row: number, n: number, r: RowLevels): void {
   for (let k = from; k < to; k++) {
     const i = index[k], g = m.g[i];
     const end = i + 1 < m.first[g + 1] ? m.start[i + 1] : m.ended[g] === kAlive ? m.duration : m.ended[g];
-    r.add(m.start[i], end, width, n, true, m.fn[g] % 255, true);
+    r.add(m.start[i], end, perNs, n, true, Math.min(m.fn[g], kNothing - 1), true);
   }
 }
 
-function store(l: Levels, at: number, n: number, width: number, r: RowLevels): void {
+function store(l: Levels, at: number, n: number, r: RowLevels): void {
   for (let b = 0; b < n; b++) {
-    l.share[at + b] = Math.min(255, Math.ceil((255 * r.busy[b]) / width));
+    l.share[at + b] = Math.min(255, Math.ceil(255 * r.busy[b]));
     l.kind[at + b] = r.what[b];
   }
   for (; n > 1; n >>= 1, at += n * 2) {

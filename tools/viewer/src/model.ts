@@ -6,7 +6,7 @@ import { Frame, Generation, Module, TraceFile, completeness, readFile } from "./
 import { Levels, buildLevels } from "./levels";
 import { Order } from "./order";
 import { scanGeneration } from "./scan";
-import { Functions, functionsOf, Stats, statistics } from "./stats";
+import { Functions, functionsOf, renumber, Stats, statistics } from "./stats";
 import { User } from "./user";
 import { Cause, Intervals, State, World, kAlive } from "./world";
 
@@ -62,6 +62,7 @@ export interface Model {
   tasks: IntervalArrays;
   taskId: number[];
   taskParent: number[];
+  taskG: number[];  // goroutine that began it, −1: none or not known
   stops: IntervalArrays;
   logs: { time: Float64Array; g: Uint32Array; task: Float64Array; name: Uint32Array; text: Uint32Array };
   steals: { time: Float64Array; p: Uint32Array; from: Uint32Array; by: Uint32Array };
@@ -205,7 +206,7 @@ function build(file: TraceFile, w: World, gaps: Model["gaps"], read: Read): Mode
   for (let i = 0; i < n; i++) rank[i] = next[w.spans.g[i]]++;
   const threads = w.threadNumber.length;
   const rows = carried(w, rank, threads);
-  const sorted = sortSpans(w, rank);
+  const sorted = sortSpans(w, rank, first);
   const regions = arrays(w.regions), byG = sortRegions(regions, goroutines);
   const { functions, fn } = functionsOf(w, file);
   const model: Model = {
@@ -221,7 +222,7 @@ function build(file: TraceFile, w: World, gaps: Model["gaps"], read: Read): Mode
     placeReason: w.places.reason, placePcs: w.places.pcs, symbols: file.symbols,
     modules: file.modules, reasons: file.reasons, strings: w.strings.all,
     regions: byG.regions, regionFirst: byG.first, tasks: arrays(w.tasks), taskId: w.taskId,
-    taskParent: w.taskParent, stops: arrays(w.stops),
+    taskParent: w.taskParent, taskG: w.taskG, stops: arrays(w.stops),
     logs: { time: w.logs.time.done(), g: w.logs.g.done(), task: w.logs.task.done(),
       name: w.logs.name.done(), text: w.logs.text.done() },
     steals: { time: w.steals.time.done(), p: w.steals.p.done(), from: w.steals.from.done(),
@@ -229,6 +230,7 @@ function build(file: TraceFile, w: World, gaps: Model["gaps"], read: Read): Mode
     stats: null as unknown as Stats, levels: null as unknown as Levels,
   };
   model.stats = statistics(model);
+  renumber(model);
   model.levels = buildLevels(model);
   return model;
 }
@@ -259,7 +261,7 @@ function carried(w: World, rank: Uint32Array, threads: number) {
 }
 
 // One array at a time, so that little is held twice.
-function sortSpans(w: World, rank: Uint32Array) {
+function sortSpans(w: World, rank: Uint32Array, first: Uint32Array) {
   const s = w.spans, n = s.n;
   const start = new Float64Array(n);
   for (let i = 0; i < n; i++) start[rank[i]] = s.start[i];
@@ -275,9 +277,9 @@ function sortSpans(w: World, rank: Uint32Array) {
   const where = new Uint32Array(n);
   for (let i = 0; i < n; i++) where[rank[i]] = s.where[i];
   s.where = new Uint32Array(0);
-  const g = new Uint32Array(n);
-  for (let i = 0; i < n; i++) g[rank[i]] = s.g[i];
   s.g = new Uint32Array(0);
+  const g = new Uint32Array(n);
+  for (let k = 0; k + 1 < first.length; k++) g.fill(k, first[k], first[k + 1]);
   return { start, g, where, arg, kind };
 }
 

@@ -8,7 +8,7 @@
 // event before it gets that one's time.
 //
 // Law    the bytes were checked by scan.ts. A rule that is broken is a `Damaged`.
-// Proof  test/order_test.mjs
+// Proof  test/reader_test.mjs, test/damage_test.mjs
 import { Cursor, Damaged } from "./bytes";
 import { Chunk, Generation } from "./chunks";
 import { Begin } from "./begin";
@@ -360,7 +360,7 @@ export class Order {
       case Ev.StopEnd: u.stopEnd(h.scan.index, now); break;
       case Ev.RegionBegin: u.regionBegin(g, strings[c.varint()], now); break;
       case Ev.RegionEnd: u.regionEnd(g, strings[c.varint()], now); break;
-      case Ev.TaskBegin: u.taskBegin(c.varint(), c.varint(), strings[c.varint()], now); break;
+      case Ev.TaskBegin: u.taskBegin(g, c.varint(), c.varint(), strings[c.varint()], now); break;
       case Ev.TaskEnd: u.taskEnd(c.varint(), now); break;
       default: u.log(g, c.varint(), strings[c.varint()], c.string(), now);
     }

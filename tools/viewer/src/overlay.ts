@@ -1,9 +1,7 @@
-// What is drawn above the rectangles: the ruler, names in slices, gaps, the selection and the
-// arrow from the one that woke to the one that was woken.
+// What is drawn above the rectangles: the ruler, names in slices, gaps and the chosen area.
 import type { App } from "./app";
+import { drawChosen, drawLogs } from "./chain";
 import { theme } from "./colours";
-import { wakerOf } from "./explain";
-import { spanEnd } from "./model";
 import { Row } from "./rows";
 import type { Timeline } from "./timeline";
 import { duration, reasonOf, shortFunction } from "./words";
@@ -31,7 +29,8 @@ export function drawOverlay(app: App, tl: Timeline, canvas: HTMLCanvasElement, f
   c.clip();
   drawNames(app, tl, c);
   drawIntervalNames(app, tl, c, first, last);
-  drawChosen(app, tl, c, first, last);
+  drawLogs(app, tl, c, first, last);
+  drawChosen(app, tl, c);
   c.restore();
   drawRuler(app, tl, c);
   drawArea(app, tl, c);
@@ -129,49 +128,6 @@ function drawIntervalNames(app: App, tl: Timeline, c: CanvasRenderingContext2D, 
       }
     }
   }
-}
-
-// The box of a span in the first row that shows it.
-function boxOf(app: App, tl: Timeline, span: number, first: number, last: number, prefer: number): number[] | null {
-  const order = [prefer, ...Array.from({ length: last - first + 1 }, (_, i) => first + i)];
-  for (const row of order) {
-    if (row < first || row > last || !tl.rowHas(row, span)) continue;
-    const y = app.rows.y[row] - app.top + tl.ruler;
-    const x0 = tl.left + tl.xOf(app.m.start[span]), x1 = tl.left + tl.xOf(spanEnd(app.m, span));
-    return [x0, y + 2, Math.max(x1, x0 + 2), app.rows.kind[row] === Row.Goroutine ? y + 19 : app.rows.y[row + 1] - app.top + tl.ruler - 2];
-  }
-  return null;
-}
-
-function drawChosen(app: App, tl: Timeline, c: CanvasRenderingContext2D, first: number, last: number): void {
-  const span = app.chosen, m = app.m;
-  if (span < 0) return;
-  c.strokeStyle = theme.text;
-  c.lineWidth = 2;
-  const box = boxOf(app, tl, span, first, last, app.chosenRow);
-  if (box) c.strokeRect(box[0], box[1], box[2] - box[0], box[3] - box[1]);
-  const state = m.kind[span] & 15;
-  const waker = state === State.Waiting ? wakerOf(m, span) : state === State.Runnable ? m.arg[span] - 1 : -1;
-  const from = waker >= 0 ? boxOf(app, tl, waker, first, last, -1) : null;
-  if (box && from) {
-    const x = state === State.Waiting ? box[2] : box[0];
-    const y0 = from[1] < box[1] ? from[3] : from[1], y1 = from[1] < box[1] ? box[1] : box[3];
-    c.strokeStyle = c.fillStyle = theme.accent;
-    c.beginPath();
-    c.arc(x, y0, 2.5, 0, 7);
-    c.fill();
-    c.beginPath();
-    c.moveTo(x, y0);
-    c.lineTo(x, y1);
-    c.stroke();
-    const d = y1 > y0 ? -6 : 6;
-    c.beginPath();
-    c.moveTo(x, y1);
-    c.lineTo(x - 4, y1 + d);
-    c.lineTo(x + 4, y1 + d);
-    c.fill();
-  }
-  c.lineWidth = 1;
 }
 
 function drawArea(app: App, tl: Timeline, c: CanvasRenderingContext2D): void {

@@ -3,6 +3,6 @@ export { crc32, Cursor, Damaged } from "./bytes";
 export { readTrace, spanEnd } from "./model";
 export { bucketOf, bucketStart, kBuckets } from "./stats";
 export { kStates } from "./world";
-export { explain } from "./explain";
+export { explain, meanwhile } from "./explain";
 export { parseDuration, duration } from "./words";
 export { drawRow } from "./draw";

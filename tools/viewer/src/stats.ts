@@ -31,6 +31,22 @@ export interface Stats {
   waits: Uint32Array;          // [reason × kBuckets + bucket] how long waits were
   waitMax: Float64Array;       // by reason
   lifetimes: number;           // ns, all goroutines
+  worstReady: Worst;           // the longest times without a P
+  worstWait: Worst[];          // by reason: the longest waits that ended within the trace
+  busy: Float64Array;          // by P: ns in which it ran a goroutine
+}
+
+// The longest spans, the longest first.
+export interface Worst { span: number[]; ns: number[] }
+const kWorst = 5;
+
+function rank(w: Worst, span: number, ns: number): void {
+  let i = w.ns.length;
+  if (i === kWorst && ns <= w.ns[i - 1]) return;
+  while (i > 0 && w.ns[i - 1] < ns) i--;
+  w.span.splice(i, 0, span);
+  w.ns.splice(i, 0, ns);
+  w.span.length = w.ns.length = Math.min(kWorst, w.ns.length);
 }
 
 export function nameOfPc(pc: number, symbols: Map<number, Frame[]>, modules: { path: string; from: number; to: number; bias: number }[]): string {
@@ -79,23 +95,47 @@ export function statistics(m: Model): Stats {
     reasonCount: new Float64Array(fns * reasons), sched: new Uint32Array(fns * kBuckets),
     schedMax: new Float64Array(fns), schedCount: new Float64Array(fns),
     waits: new Uint32Array(reasons * kBuckets), waitMax: new Float64Array(reasons), lifetimes: 0,
+    worstReady: { span: [], ns: [] }, worstWait: Array.from({ length: reasons }, () => ({ span: [], ns: [] })),
+    busy: new Float64Array(m.ps),
   };
   for (let g = 0; g < m.goroutines; g++) addGoroutine(m, s, g);
   return s;
 }
 
+// Numbers the functions anew, those that ran longest first.
+export function renumber(m: Model): void {
+  const f = m.functions, s = m.stats, running = (i: number) => s.state[i * kStates + State.Running];
+  const order = Uint32Array.from(f.name.keys()).sort((a, b) => running(b) - running(a)), at = new Uint32Array(order.length);
+  order.forEach((old, i) => (at[old] = i));
+  const pick = <T>(a: T[]): T[] => Array.from(order, (old) => a[old]);
+  m.functions = { name: pick(f.name), file: pick(f.file), line: pick(f.line), count: pick(f.count) };
+  for (let g = 0; g < m.goroutines; g++) m.fn[g] = at[m.fn[g]];
+  // Tables with so many columns for each function.
+  const rows = <T extends Float64Array | Uint32Array>(a: T, columns: number): T =>
+    a.map((_, i) => a[order[Math.floor(i / columns)] * columns + (i % columns)]) as T;
+  s.state = rows(s.state, kStates);
+  s.reason = rows(s.reason, s.reasons);
+  s.reasonCount = rows(s.reasonCount, s.reasons);
+  s.sched = rows(s.sched, kBuckets);
+  s.schedMax = rows(s.schedMax, 1);
+  s.schedCount = rows(s.schedCount, 1);
+}
+
 function addGoroutine(m: Model, s: Stats, g: number): void {
-  const { start, kind, arg, placeReason } = m, f = m.fn[g];
+  const { start, kind, arg, where, placeReason } = m, f = m.fn[g];
   const to = m.first[g + 1], end = m.ended[g] === kAlive ? m.duration : m.ended[g];
   for (let i = m.first[g]; i < to; i++) {
     const next = i + 1 < to ? start[i + 1] : end, ns = next - start[i];
     const state = kind[i] & 15;
     s.state[f * kStates + state] += ns;
     s.lifetimes += ns;
-    if (state === State.Runnable) {
+    if (state === State.Running) {
+      s.busy[(where[i] & 0xffff) - 1] += ns;
+    } else if (state === State.Runnable) {
       s.schedCount[f]++;
       s.sched[f * kBuckets + bucketOf(ns)]++;
       if (ns > s.schedMax[f]) s.schedMax[f] = ns;
+      if (i + 1 < to) rank(s.worstReady, i, ns);
     } else if (state === State.Waiting) {
       const r = placeReason[arg[i]];
       if (r >= s.reasons) continue;
@@ -103,6 +143,7 @@ function addGoroutine(m: Model, s: Stats, g: number): void {
       s.reasonCount[f * s.reasons + r]++;
       s.waits[r * kBuckets + bucketOf(ns)]++;
       if (ns > s.waitMax[r]) s.waitMax[r] = ns;
+      if (i + 1 < to) rank(s.worstWait[r], i, ns);
     }
   }
 }

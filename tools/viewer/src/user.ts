@@ -6,7 +6,7 @@ interface Open { start: number; name: number; depth: number }
 
 export class User {
   private regions = new Map<number, Open[]>();
-  private tasks = new Map<number, { start: number; name: number; parent: number }>();
+  private tasks = new Map<number, { start: number; name: number; parent: number; g: number }>();
   private stops = new Map<number, Open>();
 
   constructor(private world: World) {}
@@ -50,8 +50,8 @@ export class User {
     }
   }
 
-  taskBegin(id: number, parent: number, name: number, now: number): void {
-    this.tasks.set(id, { start: now, name, parent });
+  taskBegin(g: number, id: number, parent: number, name: number, now: number): void {
+    this.tasks.set(id, { start: now, name, parent, g });
   }
 
   taskEnd(id: number, now: number): void {
@@ -64,6 +64,7 @@ export class User {
     this.add(w.tasks, o?.start ?? 0, end, w.taskId.length, o?.name ?? 0, 0);
     w.taskId.push(id);
     w.taskParent.push(o?.parent ?? 0);
+    w.taskG.push(o?.g ?? -1);
   }
 
   log(g: number, task: number, name: number, text: string, now: number): void {

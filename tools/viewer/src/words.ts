@@ -11,6 +11,18 @@ export function duration(ns: number): string {
   return `${x.toFixed(digits)} ${unit}`;
 }
 
+// A point in time, as exactly as the view shows it.
+export function moment(t: number, perPixel: number): string {
+  const [unit, name] = Math.abs(t) >= 1e9 ? [1e9, "s"] : [1e6, "ms"];
+  const digits = Math.min(9, Math.max(0, Math.ceil(Math.log10(unit / Math.max(perPixel, 0.1)))));
+  return `${(t / unit).toFixed(unit === 1e6 ? Math.min(6, digits) : digits)} ${name}`;
+}
+
+export function share(part: number, all: number): string {
+  const p = all > 0 ? (100 * part) / all : 0;
+  return `${p > 0 && p < 0.1 ? "< 0.1" : p.toFixed(p < 99.95 && p >= 0.1 ? 1 : 0)} %`;
+}
+
 const kUnits: Record<string, number> = { ns: 1, us: 1e3, "µs": 1e3, "μs": 1e3, ms: 1e6, s: 1e9, "": 1e6 };
 
 // "1.5ms" → ns. No unit: milliseconds. NaN: not a duration.

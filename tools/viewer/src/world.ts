@@ -148,6 +148,7 @@ export class World {
   tasks = intervals();    // who: position in taskId
   taskId: number[] = [];
   taskParent: number[] = [];
+  taskG: number[] = [];
   stops = intervals();    // who: thread
   logs = { time: new GrowF64(), g: new GrowU32(), task: new GrowF64(), name: new GrowU32(), text: new GrowU32() };
   steals = { time: new GrowF64(), p: new GrowU32(), from: new GrowU32(), by: new GrowU32() };

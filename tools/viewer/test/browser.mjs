@@ -13,12 +13,12 @@ export async function launch({ gl = false } = {}) {
   const { chromium } = createRequire(join(modules, "x.js"))("playwright-core");
   const profile = mkdtempSync(join(tmpdir(), "vole-chromium-"));
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: kChromium, headless: true, timeout: 60000, viewport: { width: 1280, height: 760 },
+    executablePath: kChromium, headless: true, timeout: 120000, viewport: { width: 1280, height: 760 },
     args: ["--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
       "--disable-component-update", "--disable-sync",
       ...(gl ? ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"] : ["--disable-gpu"])],
   });
-  context.setDefaultTimeout(40000);
+  context.setDefaultTimeout(120000);
   return {
     context,
     async close() {

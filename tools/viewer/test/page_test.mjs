@@ -1,58 +1,24 @@
-// The page in a real Chromium: load, zoom, click, search, keys, narrow window, dark.
+// The page in a real Chromium: load, zoom, search, table, narrow window, dark, foreign files.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import test, { after, before } from "node:test";
+import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { available, launch, openPage } from "./browser.mjs";
 import { reader } from "./bundle.mjs";
-import { many, pairs, small } from "./workload.mjs";
+import { browserTests, frame, searched, searches, spot } from "./pages.mjs";
+import { server } from "./server.mjs";
+import { many, pairs, random, small } from "./workload.mjs";
 
-const skip = available() ? false : "no Chromium, or the page was not built";
 const { readTrace, spanEnd } = await reader();
-const dir = mkdtempSync(join(tmpdir(), "vole-page-"));
-const put = (name, bytes) => {
-  writeFileSync(join(dir, name), bytes);
-  return join(dir, name);
-};
+const { inPage, put, dir, skip, browser } = browserTests();
 const files = {
   small: put("small.trace", small().file()),
   pairs: put("pairs.trace", pairs({ events: 60000 }).file()),
   many: put("many.trace", many({ goroutines: 100000 }).file()),
+  server: put("server.trace", server({ ms: 20 }).trace.file()),
 };
-let browser;
-before(async () => { if (!skip) browser = await launch({ gl: true }); });
-after(async () => {
-  await browser?.close();
-  rmSync(dir, { recursive: true, force: true });
-});
-
-// A page with this file, looked at by `body`, which must leave no error behind.
-function inPage(name, file, options, body) {
-  test(name, { skip }, async () => {
-    const page = await openPage(browser.context, file, options);
-    await body(page);
-    assert.deepEqual(page.problems, []);
-    await page.close();
-  });
-}
-const frame = (page) => page.evaluate(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r))));
-const searched = (page, n) => page.waitForFunction((k) => Number(document.documentElement.dataset.searched) > k, n);
-const searches = (page) => page.evaluate(() => Number(document.documentElement.dataset.searched));
-// The middle of a goroutine's span number n, in the page.
-const spot = (page, id, n) => page.evaluate(([id, n]) => {
-  const { vole: v } = window, m = v.m, g = m.id.indexOf(id), i = m.first[g] + n, tl = v.tl;
-  let row = 0;
-  while (!(v.rows.kind[row] === 6 && v.rows.ref[row] === g)) row++;
-  tl.reveal(row);
-  tl.redraw();
-  const box = document.getElementById("stage").getBoundingClientRect();
-  const x0 = tl.xOf(m.start[i]), x1 = tl.xOf(i + 1 < m.first[g + 1] ? m.start[i + 1] : m.duration);
-  return [box.left + tl.left + (x0 + x1) / 2, box.top + tl.ruler + v.rows.y[row] - v.top + 10];
-}, [id, n]);
 
 for (const renderer of ["webgl2", "canvas"]) {
   inPage(`${renderer}: as many rectangles as the reader has spans`, files.small, { query: renderer === "canvas" ? "?renderer=canvas" : "" }, async (page) => {
@@ -69,6 +35,45 @@ for (const renderer of ["webgl2", "canvas"]) {
   });
 }
 
+// Every slice of a visible row that is two pixels wide or more is a rectangle of its own, wherever
+// one looks, and no other slice is.
+inPage("in any view the rectangles are the reader's spans", files.server, {}, async (page) => {
+  const m = readTrace(server({ ms: 20 }).trace.file()), rnd = random(3);
+  let wide = 0;
+  for (let k = 0; k < 25; k++) {
+    const length = m.duration / 10 ** (1 + 2 * rnd()), t0 = rnd() * (m.duration - length), top = rnd() * 500;
+    const seen = await page.evaluate(async ([t0, t1, top]) => {
+      const v = window.vole;
+      v.top = top;
+      v.tl.show(t0, t1);
+      await new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)));
+      const { list } = v.tl, drawn = [];
+      for (let i = 0; i < list.n; i++) if (list.spans[i] >= 0) drawn.push([list.spans[i], Math.round((list.floats[i * 5 + 1] + list.floats[i * 5 + 3]) / 2)]);
+      const rows = [...v.rows.kind].map((kind, r) => [kind, v.rows.ref[r], v.rows.y[r] - v.top + v.tl.ruler, v.rows.y[r + 1] - v.top + v.tl.ruler]);
+      return { drawn, rows, height: v.tl.height + v.tl.ruler, ruler: v.tl.ruler, t0: v.t0, perPixel: v.perPixel, width: v.tl.width };
+    }, [t0, t0 + length, top]);
+    const t1 = seen.t0 + seen.perPixel * seen.width, want = new Set(), allowed = new Set();
+    for (const [kind, ref, y, bottom] of seen.rows) {
+      if (y >= seen.height || bottom <= seen.ruler || ![1, 6].includes(kind)) continue;
+      const list = kind === 1 ? m.pIndex.subarray(m.pFirst[ref], m.pFirst[ref + 1])
+        : Uint32Array.from({ length: m.first[ref + 1] - m.first[ref] }, (_, i) => m.first[ref] + i);
+      for (const i of list) {
+        if (m.start[i] >= t1 || spanEnd(m, i) <= seen.t0) continue;
+        allowed.add(`${kind} ${i}`);
+        if (spanEnd(m, i) - m.start[i] >= 2 * seen.perPixel) want.add(`${kind} ${i}`);
+      }
+    }
+    const have = new Set(seen.drawn.map(([i, y]) => {
+      const row = seen.rows.findLastIndex(([, , top]) => top <= y);
+      return `${seen.rows[row][0]} ${i}`;
+    }));
+    for (const x of want) assert.ok(have.has(x), `view ${k}: span ${x} is missing`);
+    for (const x of have) assert.ok(allowed.has(x), `view ${k}: span ${x} should not be there`);
+    wide += want.size;
+  }
+  assert.ok(wide > 500, `${wide} wide slices`);
+});
+
 inPage("what is drawn is on the screen", files.small, {}, async (page) => {
   await frame(page);
   const [x, y] = await spot(page, 2, 1);
@@ -84,7 +89,7 @@ inPage("a click shows the goroutine, who woke it and why it waited", files.small
   for (const part of ["G 3", "consume", "chan receive", "4.00 µs", "G 2 “the producer”", "demo.cc:22", "all 2 frames", "demo.cc:44"]) {
     assert.ok(text.includes(part), `${part} in ${text}`);
   }
-  await page.locator("#panel button[data-span]").first().click();
+  await page.locator("#panel button", { hasText: "G 2" }).first().click();
   assert.match(await page.locator("#panel h2").innerText(), /G 2/);
 });
 
@@ -195,12 +200,12 @@ inPage("by keyboard alone: choose, step, go to the waker, help", files.small, {}
 });
 
 inPage("the table sorts and leads to the timeline", files.pairs, { hash: "#tab=functions" }, async (page) => {
-  const first = () => page.locator("tbody tr td").first().innerText();
-  await page.locator("th button", { hasText: "Function" }).click();
+  const first = () => page.locator("#functions tbody tr td").first().innerText();
+  await page.locator("#functions th button", { hasText: "Function" }).click();
   const a = await first();
-  await page.locator("th button", { hasText: "Function" }).click();
+  await page.locator("#functions th button", { hasText: "Function" }).click();
   assert.notEqual(await first(), a);
-  await page.locator("tbody button").first().click();
+  await page.locator("#functions tbody button").first().click();
   assert.ok(await page.locator("#stage").isVisible());
 });
 
@@ -256,7 +261,7 @@ const noCommand = skip || (vole && existsSync(vole) ? false : "the command was n
 test("the page that the command writes has the trace in it", { skip: noCommand }, async () => {
   const out = join(dir, "page.html");
   assert.equal(spawnSync(vole, ["trace", "view", files.small, "-o", out]).status, 0);
-  const page = await browser.context.newPage();
+  const page = await browser().context.newPage();
   await page.goto(pathToFileURL(out).href);
   await page.waitForSelector('html[data-state="open"]', { state: "attached" });
   assert.equal(await page.evaluate(() => window.vole.m.goroutines), 4);
@@ -268,7 +273,7 @@ test("the page that the command serves fetches the trace", { skip: noCommand }, 
   const server = spawn(vole, ["trace", "view", "--no-open", files.small], { stdio: ["ignore", "pipe", "inherit"] });
   try {
     const [first] = await once(server.stdout, "data");
-    const page = await browser.context.newPage();
+    const page = await browser().context.newPage();
     await page.goto(String(first).split("\n")[0]);
     await page.waitForSelector('html[data-state="open"]', { state: "attached" });
     assert.equal(await page.evaluate(() => window.vole.m.goroutines), 4);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { kSmall, many, pairs, small } from "./workload.mjs";
 import { reader } from "./bundle.mjs";
+import { server } from "./server.mjs";
 
 const { readTrace, explain, spanEnd, kStates } = await reader();
 const kRunnable = 0, kRunning = 1, kWaiting = 2, kCall = 3;
@@ -87,4 +88,34 @@ test("a hundred thousand goroutines are read", () => {
   const m = readTrace(many({ goroutines: 100000 }).file());
   assert.equal(m.goroutines, 100000);
   assert.deepEqual(m.notes, []);
+});
+
+// The simulator adds up every state as it goes; the reader knows the events only.
+test("totals of a simulated server are the simulator's, to the nanosecond", () => {
+  for (const options of [{}, { generation: 7e6, ms: 40 }, { ps: 1, ms: 20 }, { ps: 12, seed: 9, generation: 3e6 }]) {
+    const done = server(options), m = readTrace(done.trace.file());
+    assert.deepEqual(m.notes, []);
+    assert.equal(m.duration, done.end);
+    assert.equal(m.goroutines, done.goroutines);
+    assert.deepEqual(totals(m).slice(0, 4), done.totals);
+    const states = new Array(kStates).fill(0);
+    m.stats.state.forEach((ns, i) => (states[i % kStates] += ns));
+    assert.deepEqual(states.slice(0, 4).map(Math.round), done.totals);
+  }
+});
+
+test("every wait of a server is explained without gap or overlap, back to where it began", () => {
+  const m = readTrace(server({ ms: 30 }).trace.file());
+  let whole = 0;
+  for (let i = 0; i < m.n; i++) {
+    if ((m.kind[i] & 15) !== kWaiting || spanEnd(m, i) === m.start[i]) continue;
+    const { steps, cut } = explain(m, i);
+    assert.equal(steps[0].to, spanEnd(m, i));
+    for (let k = 1; k < steps.length; k++) assert.equal(steps[k].to, steps[k - 1].from);
+    for (const s of steps) assert.ok(s.to > s.from);
+    if (steps.at(-1).from === m.start[i]) whole++;
+    // What is left over is what happened before a goroutine was created by nobody in the trace.
+    else assert.ok(cut || m.id[steps.at(-1).g] === 1, `wait ${i}`);
+  }
+  assert.ok(whole > 1000, `${whole} waits`);
 });

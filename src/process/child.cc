@@ -1,0 +1,210 @@
+// process::start, process::child, process::exit_status.
+//
+// Law    the process is reaped under the state's lock, and killed only there and before: its number
+//        is never somebody else's.
+// Note   without a pidfd a goroutine of the child's own waits for its end, in blocking(), and closes
+//        a channel: those who wait can give up, and it does not reap.
+
+#include <csignal>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include <vole/blocking.h>
+#include <vole/go.h>
+#include <vole/mutex.h>
+#include <vole/net.h>
+#include <vole/process.h>
+
+#include "process/calls.h"
+#include "process/launch.h"
+#include "sched/belonging.h"
+
+namespace vole {
+inline namespace v0 {
+namespace process {
+
+namespace calls = detail::process_calls;
+using detail::failure;
+
+class child::state {
+ public:
+  explicit state(detail::launched& l) noexcept
+      : pid(l.pid), own_group_(l.own_group), pidfd_(std::move(l.pidfd)) {
+    l.pid = -1;
+  }
+  // Nobody knew of it any more: a start that failed half-way, or the end of the runtime.
+  ~state() {
+    if (reaped_) return;
+    calls::kill(pid, own_group_, SIGKILL);
+    detail::leave_orphan(pid);
+  }
+  state(const state&) = delete;
+  state& operator=(const state&) = delete;
+
+  bool has_pidfd() const noexcept { return pidfd_.get() >= 0; }
+
+  bool kill(int signal) noexcept {
+    const std::lock_guard lock(guard_);
+    return !reaped_ && calls::kill(pid, own_group_, signal).ok();
+  }
+
+  // Killed, or at its end anyway.
+  void kill_and_reap() noexcept {
+    const std::lock_guard lock(guard_);
+    if (reaped_) return;
+    calls::kill(pid, own_group_, SIGKILL);
+    blocking([this] { reap_locked(true); });
+  }
+
+  exit_status wait(const context* ctx, std::error_code& error) {
+    error.clear();
+    {
+      const std::lock_guard lock(guard_);
+      if (reaped_) return tell_locked(error);
+    }
+    if (ctx != nullptr) error = ctx->err();
+    if (!error) until_ended(ctx, error);
+    if (error) return {-1, 0};
+    const std::lock_guard lock(guard_);
+    if (!reaped_) reap_locked(true);  // it has ended: nobody waits here
+    return tell_locked(error);
+  }
+
+  const pid_t pid;
+  chan<> ended;  // closed then, if there is no pidfd
+
+ private:
+  void until_ended(const context* ctx, std::error_code& error) {
+    if (has_pidfd() && ctx != nullptr) {
+      (void)wait_readable(pidfd_.get(), *ctx, error);
+    } else if (has_pidfd()) {
+      (void)wait_readable(pidfd_.get(), error);
+    } else if (ctx == nullptr) {
+      ended.recv();
+    } else if (ended.recv(*ctx).status == chan_status::canceled) {
+      error = ctx->err();
+    }
+  }
+  void reap_locked(bool wait) noexcept {
+    int code = -1, signal = 0;
+    const detail::calls::result r = calls::look(pid, {wait, true}, code, signal);
+    reaped_ = true;
+    how_ = exit_status(code, signal);
+    error_ = detail::system_error_code(r.error);
+  }
+  exit_status tell_locked(std::error_code& error) const noexcept {
+    error = error_;
+    return how_;
+  }
+
+  const bool own_group_;
+  const detail::owned_fd pidfd_;
+  vole::mutex guard_;
+  bool reaped_ = false;    // under guard_, as are the next two
+  exit_status how_;
+  std::error_code error_;  // why its end cannot be told
+};
+
+namespace {
+
+net::conn adopt(detail::owned_fd& fd, std::error_code& error) {
+  if (fd.get() < 0 || error) return {};
+  net::conn made(fd.get(), error);
+  if (!error) fd.take();
+  return made;
+}
+
+// A goroutine of the child's own tells its end.
+void watch_by_goroutine(const std::shared_ptr<child::state>& s) {
+  go({.name = "process wait"}, [pid = s->pid, ended = s->ended] {
+    blocking([pid] {
+      int code, signal;
+      calls::look(pid, {true, false}, code, signal);
+    });
+    ended.close();
+  });
+}
+
+child start_it(const command& c, const options& o, failure& f) {
+  rt::belonging<detail::launched> mine;
+  detail::launch(c, o, *mine, f);
+  if (f) return {};
+  const bool by_goroutine = mine->pidfd.get() < 0;
+  const auto s = std::make_shared<child::state>(*mine);
+  child made(s);
+  net::conn in = adopt(mine->in, f.code);
+  net::conn out = adopt(mine->out, f.code);
+  net::conn err = adopt(mine->err, f.code);
+  if (f) return {};
+  made.attach(std::move(in), std::move(out), std::move(err));
+  if (by_goroutine) watch_by_goroutine(s);
+  return made;
+}
+
+}  // namespace
+
+child::child() noexcept = default;
+child::child(child&& other) noexcept = default;
+child::child(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}
+child& child::operator=(child&& other) noexcept {
+  if (this == &other) return *this;
+  if (state_ != nullptr) state_->kill_and_reap();
+  state_ = std::move(other.state_);
+  attach(std::move(other.in_), std::move(other.out_), std::move(other.err_));
+  return *this;
+}
+child::~child() {
+  if (state_ != nullptr) state_->kill_and_reap();
+}
+
+pid_t child::pid() const noexcept { return state_ != nullptr ? state_->pid : -1; }
+bool child::kill(int signal) noexcept { return state_ != nullptr && state_->kill(signal); }
+
+exit_status child::wait(std::error_code& error) {
+  if (state_ != nullptr) return state_->wait(nullptr, error);
+  error = errc::closed;
+  return {-1, 0};
+}
+exit_status child::wait(const context& ctx, std::error_code& error) {
+  if (state_ != nullptr) return state_->wait(&ctx, error);
+  error = errc::closed;
+  return {-1, 0};
+}
+exit_status child::wait() {
+  std::error_code error;
+  const exit_status s = wait(error);
+  if (error) detail::throw_net("wait for a program", error);
+  return s;
+}
+exit_status child::wait(const context& ctx) {
+  std::error_code error;
+  const exit_status s = wait(ctx, error);
+  if (error) detail::throw_net("wait for a program", error);
+  return s;
+}
+
+child start(const command& c, const options& o, std::error_code& error) {
+  failure f;
+  child made = start_it(c, o, f);
+  error = f.code;
+  return made;
+}
+child start(const command& c, std::error_code& error) { return start(c, {}, error); }
+child start(const command& c, const options& o) {
+  failure f;
+  child made = start_it(c, o, f);
+  if (f) detail::throw_net(detail::named_command("start", c), f);
+  return made;
+}
+
+std::string exit_status::to_string() const {
+  if (signal_ == 0) return "exit status " + std::to_string(code_);
+  const char* const name = sigdescr_np(signal_);
+  return "signal " + std::to_string(signal_) +
+         (name != nullptr ? " (" + std::string(name) + ")" : std::string());
+}
+
+}  // namespace process
+}  // namespace v0
+}  // namespace vole

@@ -1,0 +1,85 @@
+// From one generation to the next, while everybody writes on.
+//
+// A generation may be closed when nobody can write into it any more. Its number is one word that
+// every event reads, after what it tells of has happened; events are written inside the runtime only:
+//
+//     an M                                   the writer
+//     in_rt = 1                              A1 stamp = next
+//     reads stamp, writes the event          A2 membarrier on every core
+//     ...                                    A3 for each M: waits until it was seen outside, or
+//     in_rt = 0                                 asleep, or in the next generation
+//                                            A4 takes the chunk that the M left behind
+//
+// Once the barrier has returned, one of two things holds for each M: we see it inside, and wait; or
+// its next event reads the next number. An M that sleeps inside (no work, strict mode) is marked
+// `quiet` meanwhile and writes nothing: quiet = 1 after its last event, quiet = 0 before the next.
+// An M that is busy inside need not be caught outside: its own stamp says that it has moved on.
+//
+// Law    no event is in a generation before one that it follows: the word is one for all, and who
+//        was told of an event reads it later than who told. A word in each M would break that.
+//        A4: the chunk goes to who makes `buffer` null, the M when it moves on, or the writer.
+// Note   written against an Env, so that tests/model runs this very text.
+// Rejected: stopping the world; a lock or an atomic read-modify-write for each event.
+// Proof  tests/model/advance_model.cc, tests/stress/trace_stress_test.cc
+#pragma once
+
+#include <cstdint>
+
+#include "base/atomic.h"
+
+namespace vole::rt::trace {
+
+using namespace base;
+
+// A3. T: what the M writes with (gmp/traced.h).
+template <class Hot, class T>
+bool has_passed(const Hot& hot, const T& t, std::uint32_t stamp) noexcept {
+  return hot.in_rt.load(acquire) == 0 ||          // pairs: leave
+         hot.quiet.load(acquire) != 0 ||          // pairs: become_quiet
+         t.stamp.load(acquire) == stamp;          // pairs: move_on
+}
+
+// A4. `is_old(buffer)`: it belongs to a generation before. Nobody but the caller recycles chunks, so
+// one that was seen there is that one still.
+template <class T, class IsOld>
+auto take_left_behind(T& t, IsOld&& is_old) noexcept {
+  auto* left = t.buffer.load(acquire);
+  if (left != nullptr && !is_old(*left)) left = nullptr;
+  if (left != nullptr) {
+    auto* expected = left;
+    if (!t.buffer.compare_exchange_strong(expected, nullptr, seq_cst)) left = nullptr;
+  }
+  return left;
+}
+
+template <class Env>
+void advance(Env& env, std::uint32_t stamp) noexcept {
+  env.stamp().store(stamp, seq_cst);  // A1
+  env.membarrier();                   // A2
+  env.each_m([&](auto& m) {
+    while (!has_passed(m.hot, m.trace, stamp)) env.pause();  // A3
+    env.collect(m);                                          // A4
+  });
+}
+
+// ── the M ──
+// Its first event in a generation: what it has of the one before is submitted, only then does it say
+// that it has moved on.
+template <class Env, class T>
+void move_on(Env& env, T& t, std::uint32_t stamp) noexcept {
+  if (auto* const left = t.buffer.exchange(nullptr, seq_cst)) env.submit(left);
+  t.stamp.store(stamp, release);  // pairs: has_passed
+}
+
+// It sleeps inside the runtime; between the two it writes nothing.
+template <class Hot>
+void become_quiet(Hot& hot) noexcept {
+  hot.quiet.store(1, release);  // pairs: has_passed
+}
+template <class Hot>
+void end_quiet(Hot& hot) noexcept {
+  hot.quiet.store(0, relaxed);
+  compiler_barrier();  // pairs: A2
+}
+
+}  // namespace vole::rt::trace

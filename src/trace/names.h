@@ -1,0 +1,25 @@
+// Names for the program counters of traces: functions, files, lines, and the modules they are in.
+//
+// Who    want: whoever writes events, inside the runtime. The rest: the writer.
+// Where  want takes no lock and allocates nothing. look_up_all reads files, and takes its time.
+// Note   what does not fit any more stays without a name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace vole::rt::trace::names {
+
+void want(std::uintptr_t pc, bool is_function) noexcept;
+// Those not looked up yet. `most_ns`: it stops after about so long. True: all are done.
+bool look_up_all(std::int64_t most_ns);
+
+// Payloads of chunks.
+std::string modules();
+std::string reasons();
+std::size_t known() noexcept;  // how many have been looked up
+// Of those from `first` on, about `most` bytes. Returns where to go on; 0: that was all.
+std::size_t symbols_from(std::size_t first, std::size_t most, std::string& out);
+
+}  // namespace vole::rt::trace::names
