@@ -4,6 +4,7 @@
 #include "base/fatal.h"
 #include "os/os.h"
 #include "poll/poll.h"
+#include "sched/control_door.h"
 #include "sched/crash.h"
 #include "sched/dump.h"
 #include "sched/end.h"
@@ -80,10 +81,12 @@ void start_locked() noexcept {
   world::begin();
   must_start(sysmon::start(), "sysmon");
   lifecycle::set(phase::running);
+  if (sched.settings.control) control::start();
 }
 
 // VOLE_DEBUG=leaks=1: `left` is a picture of who is still there.
 leaving_threads stop_locked(capture& left) noexcept {
+  control::stop();  // it asks things of a runtime that runs
   sysmon::stop();  // first: a timer it fires may have to come in as a guest
   lifecycle::set(phase::stopping);
   lifecycle::wait_for_guests();
