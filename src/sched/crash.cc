@@ -161,7 +161,7 @@ void tell_uncollected(const origin& by) noexcept {
   put_origin(s, by);
   if (by.created_at != nullptr) {
     s << ", created at ";
-    dump::put_call_site(s, by.created_at);
+    dump::put_named_call_site(s, by.created_at);
   }
   s << ". Nobody joined it: its join_handle was destroyed, or assigned to, ";
   if (const M* const m = this_m(); m != nullptr && m->curg != nullptr) {

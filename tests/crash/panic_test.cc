@@ -89,7 +89,8 @@ TEST(Panic, UncollectedExceptionNamesThrowerAndJoiner) {
   EXPECT_TRUE(aborted(e));
   EXPECT_THAT(e.err, StartsWith("panic: std::runtime_error: boom\n\nthrown by goroutine "));
   EXPECT_THAT(e.err, ContainsRegex("\nthrown by goroutine [0-9]+ \\(worker\\), created at "
-                                   "(program\\+)?0x[0-9a-f]+\\. Nobody joined it: its join_handle "
+                                   "(.* at .*panic_child\\.cc:[0-9]+|(program\\+)?0x[0-9a-f]+)\\. "
+                                   "Nobody joined it: its join_handle "
                                    "was destroyed, or assigned to, by goroutine [0-9]+\\."));
   EXPECT_THAT(e.err, ContainsRegex("\ngoroutine [0-9]+ \\[running\\]:\n"));  // the joiner
 }
