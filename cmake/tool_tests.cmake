@@ -72,16 +72,14 @@ foreach(source IN LISTS sources)
     "VOLE_CMAKE=${CMAKE_COMMAND}")
 endforeach()
 
-# Nonsense for the readers of cores and roots, by libFuzzer where clang brings it: a bounded run.
+# Nonsense for everything that reads files and tables, by libFuzzer where clang brings it: a short run
+# each, or as many seconds as VOLE_FUZZ_SECONDS says.
 find_program(VOLE_CLANG clang++)
 mark_as_advanced(VOLE_CLANG)
-if(VOLE_CLANG AND VOLE_LIBDW_INCLUDE)
-  set(fuzzed ${PROJECT_SOURCE_DIR}/tests/tools/core_fuzz.cc)
-  foreach(part IN ITEMS elf_image core_file target target_core target_process live_memory proc
-      root_reader records sweep picture pause)
-    list(APPEND fuzzed ${PROJECT_SOURCE_DIR}/tools/vole/outside/${part}.cc)
-  endforeach()
-  set(fuzzer ${PROJECT_BINARY_DIR}/tools/core_fuzz)
+function(vole_add_fuzzer name)  # the sources that it is linked with follow
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/)
+  set(fuzzed ${PROJECT_SOURCE_DIR}/tests/tools/${name}.cc ${ARGN})
+  set(fuzzer ${PROJECT_BINARY_DIR}/tools/${name})
   add_custom_command(OUTPUT ${fuzzer}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/tools
     COMMAND ${VOLE_CLANG} -std=c++20 -g1 -O1 -fsanitize=fuzzer,address,undefined
@@ -89,8 +87,20 @@ if(VOLE_CLANG AND VOLE_LIBDW_INCLUDE)
       ${fuzzed} -o ${fuzzer}
     DEPENDS ${fuzzed} ${PROJECT_SOURCE_DIR}/tests/tools/synthetic_core.h
     VERBATIM)
-  add_custom_target(tools_core_fuzz ALL DEPENDS ${fuzzer})
-  add_test(NAME ${VOLE_TEST_PREFIX}tools_core_fuzz
-    COMMAND ${fuzzer} -max_total_time=20 -runs=200000 -max_len=4096 -print_final_stats=1)
-  vole_describe_test(tools_core_fuzz tools)
+  add_custom_target(tools_${name} ALL DEPENDS ${fuzzer})
+  add_test(NAME ${VOLE_TEST_PREFIX}tools_${name} COMMAND sh -c
+    "exec \"$0\" -max_total_time=\"\${VOLE_FUZZ_SECONDS:-4}\" -max_len=4096 -print_final_stats=1"
+    ${fuzzer})
+  vole_describe_test(tools_${name} tools)
+endfunction()
+
+if(VOLE_CLANG AND VOLE_LIBDW_INCLUDE)
+  set(parts elf_image core_file target target_core target_process live_memory proc root_reader records
+    sweep picture pause)
+  list(TRANSFORM parts REPLACE "(.+)" "tools/vole/outside/\\1.cc")
+  vole_add_fuzzer(core_fuzz ${parts})
+  vole_add_fuzzer(notes_fuzz tools/vole/outside/elf_image.cc)
+  vole_add_fuzzer(line_fuzz src/symbols/line_table.cc src/walk/bytes.cc)
+  vole_add_fuzzer(walk_fuzz src/walk/bytes.cc src/walk/expression.cc src/walk/memory.cc
+    src/walk/row.cc src/walk/walk.cc)
 endif()
