@@ -1,6 +1,7 @@
 """`vole dump`: live processes and cores of the kernel's. What it says is what the program's own dump
 says, and what cannot be looked at is a sentence and status 2."""
 
+import json
 import os
 import re
 import resource
@@ -116,6 +117,19 @@ class Dump(unittest.TestCase):
         self.assertEqual(len(re.findall(r", probably held by goroutine \d+\]", said)), 2, said)
         ours = blocks_of(said)
         self.assertEqual([state for _, state, _, _ in ours].count("waiting, mutex"), 2)
+
+    def test_hostile_names_are_harmless_in_text_and_valid_in_json(self):
+        with Child("named") as child:
+            text = self.dump(child.pid)
+            goroutines = json.loads(child.own)
+        self.assertIn("(a\\x1b[2J\\x0a", text)
+        self.assertNotIn("\x1b", text)
+        names = [g["name"] for g in goroutines]
+        self.assertIn("a\x1b[2J\n\ufffd\"\\ü", names)
+        self.assertEqual([g["holder"] for g in goroutines if g["wait_reason"] == "mutex"], [1])
+        for g in goroutines:
+            for frame in g["stack"]:
+                self.assertTrue(frame["function"], g)
 
     def test_a_thousand_with_one_stack_are_one_block(self):
         with Child("many") as child:
