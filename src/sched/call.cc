@@ -62,7 +62,7 @@ std::uint32_t mark_without_p(M& m) noexcept {
   leave_marked(m);
 }
 
-bool somebody_waits_for(const P& p) noexcept {
+[[gnu::always_inline]] inline bool somebody_waits_for(const P& p) noexcept {
   return !likely(p.owed.load(relaxed) == nullptr) || !likely(p.runnext.load(relaxed) == nullptr) ||
          p.ring.size() != 0;
 }

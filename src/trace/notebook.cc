@@ -1,6 +1,8 @@
 #include "trace/notebook.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 
 #include "arch/context.h"
 #include "base/lock.h"
@@ -27,18 +29,33 @@ struct own_functions {
 constinit own_functions own;
 constinit atomic<std::uint32_t> learnt{0};  // 0: not yet; 1: somebody is at it; 2: done
 
-// The linker's names of namespace vole, of what is local to its functions, and of its C functions.
-bool is_own_name(std::string_view name) noexcept {
-  for (const char* const begin : {"_ZN4vole", "_ZNK4vole", "_ZZN4vole", "_ZZNK4vole", "vole_"})
+bool starts_with_one_of(std::string_view name, std::initializer_list<const char*> all) noexcept {
+  for (const char* const begin : all)
     if (name.starts_with(begin)) return true;
   return false;
 }
 
+// By the linker's name. What calls the program's function may have that inlined, and is taken for it:
+// the wrapper of a goroutine's function, and lambdas of the public templates. Of other weak functions
+// the library's own are those that its public headers do not define.
+own_code kind_of(std::string_view name, bool weak) noexcept {
+  if (!starts_with_one_of(name, {"_ZN4vole", "_ZNK4vole", "_ZZN4vole", "_ZZNK4vole", "vole_"}))
+    return own_code::no;
+  if (!starts_with_one_of(name, {"_ZN4vole2v0", "_ZNK4vole2v0", "_ZZN4vole2v0", "_ZZNK4vole2v0"}))
+    return own_code::compiled;
+  if (name.starts_with("_ZZ") || name.find("6invokeE") != name.npos) return own_code::no;
+  const bool ours = starts_with_one_of(
+      name, {"_ZN4vole2v06detail9chan_", "_ZN4vole2v06detail13chan_try_", "_ZN4vole2v06detail13wait_for_zero"});
+  return weak && !ours ? own_code::instantiated : own_code::compiled;
+}
+
 void count(const symbols::function& f, void* arg) noexcept {
-  if (is_own_name(f.name)) ++*static_cast<std::size_t*>(arg);
+  if (kind_of(f.name, f.weak) != own_code::no) ++*static_cast<std::size_t*>(arg);
 }
 void keep(const symbols::function& f, void*) noexcept {
-  if (is_own_name(f.name) && own.n < own.room) own.at[own.n++] = {f.from, f.to, f.weak};
+  const own_code kind = kind_of(f.name, f.weak);
+  if (kind == own_code::no || own.n == own.room) return;
+  own.at[own.n++] = {f.from, f.to, kind == own_code::instantiated};
 }
 
 own_code look_up(std::uintptr_t return_address) noexcept {
