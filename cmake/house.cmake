@@ -31,6 +31,8 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND VOLE_CHECKED AND CMAKE_GENERATOR STREQU
   vole_add_check(mutants_sample mutants/run.py --sample --no-build --jobs 1
     --root ${PROJECT_SOURCE_DIR} --build ${PROJECT_BINARY_DIR}
     --scratch ${PROJECT_BINARY_DIR}/mutants)
+  # A dozen programs are compiled and linked, one after the other.
+  set_tests_properties(${VOLE_TEST_PREFIX}mutants_sample PROPERTIES TIMEOUT 900)
 endif()
 
 # How a user's file is compiled against the library as it stands in this build.

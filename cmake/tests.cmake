@@ -223,9 +223,26 @@ if(TARGET symbols_line_table_test)
   set_target_properties(symbols_line_table_test PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
 endif()
 
+# Traces are checked by the reader of `vole trace`, in every build.
+if(NOT TARGET vole_trace_reader)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/vole/trace/*.cc)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  add_library(vole_trace_reader STATIC ${sources})
+  target_include_directories(vole_trace_reader PUBLIC ${PROJECT_SOURCE_DIR}/tools/vole)
+  vole_own_code(vole_trace_reader)
+  vole_sanitize(vole_trace_reader)
+endif()
+
 foreach(label IN ITEMS api stress regress crash)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${label}/*_test.cc)
   vole_add_tests(${label} ${PROJECT_SOURCE_DIR}/tests ${sources})
+  foreach(program IN LISTS vole_${label}_programs)
+    target_link_libraries(${program} PRIVATE vole_trace_reader)
+  endforeach()
+endforeach()
+
+foreach(program IN LISTS vole_regress_programs)
+  target_compile_definitions(${program} PRIVATE "VOLE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")  # pages
 endforeach()
 
 # The shared headers were compiled without this option.

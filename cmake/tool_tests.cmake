@@ -73,25 +73,36 @@ foreach(source IN LISTS sources)
     "VOLE_CMAKE=${CMAKE_COMMAND}")
 endforeach()
 
-# Nonsense for the readers of cores and roots, by libFuzzer where clang brings it: a bounded run.
+# Nonsense for what reads cores, roots and traces, by libFuzzer where clang brings it: bounded runs.
+# vole_add_fuzz(<name> <seconds> <source>...): tests/tools/<name>.cc and these, of tools/vole.
 find_program(VOLE_CLANG clang++)
 mark_as_advanced(VOLE_CLANG)
-if(VOLE_CLANG AND VOLE_LIBDW_INCLUDE)
-  set(fuzzed ${PROJECT_SOURCE_DIR}/tests/tools/core_fuzz.cc)
-  foreach(part IN ITEMS elf_image core_file target target_core target_process live_memory proc
-      root_reader records sweep picture pause)
-    list(APPEND fuzzed ${PROJECT_SOURCE_DIR}/tools/vole/outside/${part}.cc)
+function(vole_add_fuzz name seconds)
+  set(fuzzed ${PROJECT_SOURCE_DIR}/tests/tools/${name}.cc)
+  foreach(part IN LISTS ARGN)
+    list(APPEND fuzzed ${PROJECT_SOURCE_DIR}/tools/vole/${part}.cc)
   endforeach()
-  set(fuzzer ${PROJECT_BINARY_DIR}/tools/core_fuzz)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*.h)
+  set(fuzzer ${PROJECT_BINARY_DIR}/tools/${name})
   add_custom_command(OUTPUT ${fuzzer}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/tools
     COMMAND ${VOLE_CLANG} -std=c++20 -g1 -O1 -fsanitize=fuzzer,address,undefined
       -fno-sanitize-recover=all -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/tools/vole
       ${fuzzed} -o ${fuzzer}
-    DEPENDS ${fuzzed} ${PROJECT_SOURCE_DIR}/tests/tools/synthetic_core.h
+    DEPENDS ${fuzzed} ${headers}
     VERBATIM)
-  add_custom_target(tools_core_fuzz ALL DEPENDS ${fuzzer})
-  add_test(NAME ${VOLE_TEST_PREFIX}tools_core_fuzz
-    COMMAND ${fuzzer} -max_total_time=20 -runs=200000 -max_len=4096 -print_final_stats=1)
-  vole_describe_test(tools_core_fuzz tools)
+  add_custom_target(tools_${name} ALL DEPENDS ${fuzzer})
+  add_test(NAME ${VOLE_TEST_PREFIX}tools_${name}
+    COMMAND ${fuzzer} -max_total_time=${seconds} -runs=200000 -max_len=4096 -len_control=0 -print_final_stats=1)
+  vole_describe_test(tools_${name} tools)
+endfunction()
+if(VOLE_CLANG)
+  if(VOLE_LIBDW_INCLUDE)
+    vole_add_fuzz(core_fuzz 20 outside/elf_image outside/core_file outside/target
+      outside/target_core outside/target_process outside/live_memory outside/proc
+      outside/root_reader outside/records outside/sweep outside/picture outside/pause)
+  endif()
+  vole_add_fuzz(trace_fuzz 60 trace/crc32 trace/file trace/event trace/tables trace/scan
+    trace/order trace/check trace/history trace/summary trace/summary_text trace/summary_json
+    trace/words trace/recover)
 endif()

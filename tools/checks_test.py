@@ -407,6 +407,15 @@ class CompileFail(House):
         self.assertIn("but not with", self.problem("// expect: other\nwrong\n"))
         self.assertIn("first line", self.problem("wrong\n"))
 
+    def test_a_long_story_is_no_reason(self):
+        lines = ["error: wrong thing", *["note"] * compile_fail.MOST]
+        talks = [sys.executable, "-c", f"import sys; sys.exit({chr(10).join(lines)!r})"]
+        path = self.put("a.cc", "// expect: wrong\n")
+        self.assertIn("lines, more than", compile_fail.check_refused(talks, path))
+        late = [sys.executable, "-c",
+                f"import sys; sys.exit({chr(10).join(reversed(lines))!r})"]
+        self.assertIn("but not with", compile_fail.check_refused(late, path))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -11,9 +11,11 @@ declare -A needs=(
     /usr/include/gtest/gtest.h=libgtest-dev /usr/include/gmock/gmock.h=libgmock-dev
     /usr/include/benchmark/benchmark.h=libbenchmark-dev
     /usr/include/CLI/CLI.hpp=libcli11-dev /usr/include/elfutils/libdwfl.h=libdw-dev
-    /usr/include/gelf.h=libelf-dev"
+    /usr/include/gelf.h=libelf-dev /usr/include/protozero/pbf_writer.hpp=libprotozero-dev
+    /usr/include/zlib.h=zlib1g-dev"
   [test]="clang++=clang ld.lld=lld ccache=ccache pkg-config=pkg-config gdb=gdb eu-stack=elfutils
-    lldb=lldb valgrind=valgrind /usr/include/valgrind/callgrind.h=valgrind"
+    lldb=lldb valgrind=valgrind /usr/include/valgrind/callgrind.h=valgrind
+    protoc=protobuf-compiler go=golang-go promtool=prometheus"
   [bench]="go=golang-go wrk=wrk /usr/include/boost/fiber/all.hpp=libboost-fiber1.81-dev
     /usr/include/boost/context/fiber.hpp=libboost-context1.81-dev
     /usr/include/oneapi/tbb.h=libtbb-dev /usr/include/asio.hpp=libasio-dev

@@ -3,7 +3,7 @@
 #pragma once
 
 #define VOLE_M_IN_RT 0
-#define VOLE_M_ATTENTION 4
+#define VOLE_M_ATTENTION 8
 #define VOLE_M_CURG 64
 #define VOLE_M_COMMIT 72
 #define VOLE_M_G0_SP 144

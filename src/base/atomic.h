@@ -22,6 +22,13 @@ inline constexpr std::memory_order release = std::memory_order_release;
 inline constexpr std::memory_order acq_rel = std::memory_order_acq_rel;
 inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
 
+// Two neighbours in one load, the first at a multiple of 8: are both 0? Each as a relaxed load of its
+// own would say it; only the processor sees that it is one.
+inline bool both_zero(const atomic<std::uint32_t>& first, const atomic<std::uint32_t>&) noexcept {
+  using two [[gnu::may_alias]] = std::uint64_t;
+  return __atomic_load_n(reinterpret_cast<const two*>(&first), __ATOMIC_RELAXED) == 0;
+}
+
 inline void fence_seq_cst() noexcept { std::atomic_thread_fence(seq_cst); }
 
 // Orders what the compiler emits, not what the processor does. Its partner is

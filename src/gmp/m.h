@@ -128,6 +128,7 @@ inline void lock_m_to(M& m, G* g) noexcept {  // null: to none; owner
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 static_assert(offsetof(M, hot) + offsetof(hot_words<P>, in_rt) == VOLE_M_IN_RT);
 static_assert(offsetof(M, hot) + offsetof(hot_words<P>, attention) == VOLE_M_ATTENTION);
+static_assert(offsetof(hot_words<P>, unplain) == VOLE_M_ATTENTION + 4);
 static_assert(offsetof(M, curg) == VOLE_M_CURG);
 static_assert(offsetof(M, commit) == VOLE_M_COMMIT);
 static_assert(offsetof(M, g0_sp) == VOLE_M_G0_SP);

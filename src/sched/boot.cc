@@ -4,6 +4,7 @@
 #include "base/fatal.h"
 #include "os/os.h"
 #include "poll/poll.h"
+#include "sched/control_door.h"
 #include "sched/crash.h"
 #include "sched/dump.h"
 #include "sched/end.h"
@@ -80,10 +81,12 @@ void start_locked() noexcept {
   world::begin();
   must_start(sysmon::start(), "sysmon");
   lifecycle::set(phase::running);
+  if (sched.settings.control) control::start();
 }
 
 // VOLE_DEBUG=leaks=1: `left` is a picture of who is still there.
 leaving_threads stop_locked(capture& left) noexcept {
+  control::stop();  // it asks things of a runtime that runs
   sysmon::stop();  // first: a timer it fires may have to come in as a guest
   lifecycle::set(phase::stopping);
   lifecycle::wait_for_guests();
@@ -136,6 +139,7 @@ bool begin_run() noexcept {
 void main_runs(bool yes) noexcept { sched.main_runs.store(yes, seq_cst); }
 
 void end_run() noexcept {
+  base::wait_if_dying();  // the sooner, the more of the runtime can be told of
   leaving_threads threads;
   capture left;
   {
@@ -145,6 +149,7 @@ void end_run() noexcept {
   }
   threads.join();
   tell_leaks(left);
+  base::wait_if_dying();  // one that was in user code all the while
 }
 
 void start_implicitly() noexcept {
@@ -156,6 +161,7 @@ void start_implicitly() noexcept {
 void shutdown() noexcept {
   lifecycle::refuse_forked_child();
   refuse_in_value_move();
+  base::wait_if_dying();
   leaving_threads threads;
   capture left;
   {
@@ -165,6 +171,7 @@ void shutdown() noexcept {
   }
   threads.join();
   tell_leaks(left);
+  base::wait_if_dying();  // one that was in user code all the while
 }
 
 int dump_on_sigquit() noexcept {

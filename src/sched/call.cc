@@ -62,15 +62,27 @@ std::uint32_t mark_without_p(M& m) noexcept {
   leave_marked(m);
 }
 
+bool somebody_waits_for(const P& p) noexcept {
+  return !likely(p.owed.load(relaxed) == nullptr) || !likely(p.runnext.load(relaxed) == nullptr) ||
+         p.ring.size() != 0;
+}
+
 // Inside for a moment, or the runtime could end under us and take the P's record with it.
 [[gnu::always_inline]] inline void begin(M& m) noexcept {
   if (const P* const p = m.hot.enter()) [[likely]] {
     m.call.store(next_call(m) | (p->schedtick.load(relaxed) + 1), relaxed);
-    if (trace::is_traced(m)) [[unlikely]] tell_begin(m);
-    if (!likely(p->owed.load(relaxed) == nullptr) || !likely(p->runnext.load(relaxed) == nullptr) ||
-        p->ring.size() != 0)
-      return ring_and_leave(m);
+    if (somebody_waits_for(*p)) return ring_and_leave(m);
     return leave_marked(m);
+  }
+  begin_without_p(m);
+}
+
+// A trace is told; otherwise as begin().
+[[gnu::noinline]] void begin_told(M& m) noexcept {
+  if (const P* const p = m.hot.enter()) {
+    m.call.store(next_call(m) | (p->schedtick.load(relaxed) + 1), relaxed);
+    if (trace::is_traced(m)) tell_begin(m);
+    return somebody_waits_for(*p) ? ring_and_leave(m) : leave_marked(m);
   }
   begin_without_p(m);
 }
@@ -78,7 +90,13 @@ std::uint32_t mark_without_p(M& m) noexcept {
 void begin_after_attending() noexcept {
   take_back_begin(*this_m());
   attend();
-  begin(*this_m());
+  begin_told(*this_m());
+}
+
+// Asked for attention, locked to its goroutine, or traced.
+[[gnu::noinline]] void begin_unplainly(M& m) noexcept {
+  if (m.hot.attention.load(relaxed) != 0) return begin_after_attending();
+  begin_told(m);
 }
 
 }  // namespace
@@ -87,7 +105,7 @@ void begin_call() noexcept {
   M* const m = this_m();
   if (!likely(m != nullptr)) return;
   if (!likely(m->hot.in_rt.load(relaxed) == 0)) entered_twice();
-  if (m->hot.attention.load(relaxed) != 0) [[unlikely]] return begin_after_attending();
+  if (!likely(both_zero(m->hot.attention, m->hot.unplain))) return begin_unplainly(*m);
   begin(*m);
 }
 

@@ -120,6 +120,13 @@ const char* set_sigquit(std::string_view value, config& c) noexcept {
   return nullptr;
 }
 
+const char* set_control(std::string_view value, config& c) noexcept {
+  std::uint32_t n = 0;
+  if (!parse_between(value, 0, 1, &n)) return "must be 0 or 1: control=0 or control=1";
+  c.control = n == 1;
+  return nullptr;
+}
+
 const char* set_frames(std::string_view value, config& c) noexcept {
   if (value != "all" && value != "user") return "must be all or user: frames=all or frames=user";
   c.all_frames = value == "all";
@@ -135,7 +142,7 @@ const char* set_stacks(std::string_view value, config& c) noexcept {
 #define VOLE_KNOWN_KEYS                                                                  \
   "evict=0|1, storm=MICROSECONDS, strictprocs=0|1, preemptsignal=NUMBER, "               \
   "schedtrace=MILLISECONDS, scheddetail=0|1, threadidle=MILLISECONDS, "                  \
-  "stall=MILLISECONDS, leaks=0|1, sigquit=0|1, frames=all|user and stacks=NUMBER"
+  "stall=MILLISECONDS, leaks=0|1, sigquit=0|1, control=0|1, frames=all|user and stacks=NUMBER"
 
 struct debug_key {
   std::string_view name;
@@ -147,7 +154,8 @@ constexpr debug_key kDebugKeys[] = {
     {"strictprocs", set_strict},    {"preemptsignal", set_preempt_signal},
     {"threadidle", set_thread_idle}, {"stall", set_stall},
     {"leaks", set_leaks},           {"sigquit", set_sigquit},
-    {"frames", set_frames},         {"stacks", set_stacks},
+    {"control", set_control},       {"frames", set_frames},
+    {"stacks", set_stacks},
 };
 
 const char* set_debug(std::string_view entry, std::string_view key, config& c) noexcept {

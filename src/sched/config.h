@@ -26,6 +26,7 @@ struct config {
                                // 0: nobody
   bool leaks = false;          // VOLE_DEBUG=leaks=1: who is left at the end is reported
   bool sigquit = false;        // VOLE_DEBUG=sigquit=1: SIGQUIT prints a dump
+  bool control = false;        // VOLE_DEBUG=control=1: a socket at which it may be asked things
   bool all_frames = false;     // VOLE_DEBUG=frames=all: dumps show vole's own, too
   std::uint32_t stacks = 1;    // VOLE_DEBUG=stacks=N: so many frames for each place of a trace
   const char* trace = nullptr;  // VOLE_TRACE=FILE; null: none

@@ -96,12 +96,12 @@ TEST(Config, ReadsDebugSettings) {
 
 TEST(Config, ReadsWhatIsToBeReported) {
   config c;
-  EXPECT_EQ(parse_debug("stall=100,leaks=1,sigquit=1,frames=all", c).why, nullptr);
+  EXPECT_EQ(parse_debug("stall=100,leaks=1,sigquit=1,control=1,frames=all", c).why, nullptr);
   EXPECT_EQ(c.stall_ms, 100u);
-  EXPECT_TRUE(c.leaks && c.sigquit && c.all_frames);
-  EXPECT_EQ(parse_debug("stall=0,leaks=0,sigquit=0,frames=user", c).why, nullptr);
+  EXPECT_TRUE(c.leaks && c.sigquit && c.control && c.all_frames);
+  EXPECT_EQ(parse_debug("stall=0,leaks=0,sigquit=0,control=0,frames=user", c).why, nullptr);
   EXPECT_EQ(c.stall_ms, 0u);
-  EXPECT_FALSE(c.leaks || c.sigquit || c.all_frames);
+  EXPECT_FALSE(c.leaks || c.sigquit || c.control || c.all_frames);
 }
 
 TEST(Config, ReadsSchedtraceFromBothVariables) {
@@ -163,6 +163,7 @@ TEST(Config, RefusesOtherDebugSettingsAndNamesTheKey) {
         row{"stall=1s", "stall", "milliseconds"}, row{"stall", "stall", "milliseconds"},
         row{"stall=3600001", "stall", "up to 3600000"}, row{"leaks=yes", "leaks", "0 or 1"},
         row{"leaks", "leaks", "0 or 1"}, row{"sigquit=2", "sigquit", "0 or 1"},
+        row{"control=2", "control", "0 or 1"},
         row{"sigquit=", "sigquit", "0 or 1"}, row{"frames=1", "frames", "all or user"},
         row{"frames", "frames", "all or user"}, row{",", "", "single commas"},
         row{"evict=1,", "", "single commas"}, row{"evict=1,,storm=50", "", "key=value"},

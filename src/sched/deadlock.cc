@@ -3,6 +3,7 @@
 #include "arch/sanitizer.h"
 #include "base/fatal.h"
 #include "os/os.h"
+#include "sched/control_door.h"
 #include "sched/reporter.h"
 #include "sched/state.h"
 #include "sched/timers.h"
@@ -10,9 +11,10 @@
 namespace vole::rt::deadlock {
 namespace {
 
-// The midwife, sysmon, the reporter, and the thread inside run(); TSan has one of its own.
+// The midwife, sysmon, the reporter, the control socket's, and the thread inside run(); TSan has one of its own.
 std::uint32_t other_threads() noexcept {
-  return 3 + (arch::kThreadSanitizer ? 1 : 0) + reporter::threads();
+  return 3 + (arch::kThreadSanitizer ? 1 : 0) + reporter::threads() +
+         control::threads();
 }
 
 struct stillness {

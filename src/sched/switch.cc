@@ -71,7 +71,7 @@ bool nothing_else_to_do(M& m) noexcept {
 }
 // Likewise, and without a word about it: there is no trace.
 [[gnu::always_inline]] inline bool is_free_plainly(const M& m) noexcept {
-  return likely(m.hot.unplain.load(relaxed) == 0) && likely(m.hot.attention.load(relaxed) == 0);
+  return likely(both_zero(m.hot.attention, m.hot.unplain));
 }
 
 // Picked, but it has no stack yet or runs on another thread only: can it run right here?
@@ -160,7 +160,7 @@ bool yielded_to_global(G* g, void*) noexcept {
   return true;
 }
 
-void tell_yield(M& m, G* g, G* next) noexcept {
+[[gnu::noinline]] void tell_yield(M& m, G* g, G* next) noexcept {
   const bool asked = m.hot.attention.load(relaxed) != 0;
   trace::departs(m, *g, asked ? trace::leaving::preempt : trace::leaving::yield, next,
                  wait_reason::none, nullptr);

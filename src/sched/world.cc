@@ -63,6 +63,17 @@ bool give_back(P* p) noexcept {
   return true;
 }
 
+// It will not come back to the thread it was taken from.
+void lose(P* p) noexcept {
+  M* const m = p->taken_from;
+  p->taken_from = nullptr;
+  if (m == nullptr) return;
+  holding hold(m->retake_lock);
+  if (m->away != p) return;
+  m->away = nullptr;
+  trace::p_is_taken(*m, *p);
+}
+
 // [33]: what a dying P has queued goes first; its caches are everybody's.
 void drain(P* p) noexcept {
   sched.lock.acquire();
@@ -149,7 +160,7 @@ void resize(std::uint32_t n) noexcept {
     drain(p);
     adopt_timers(i, 0);
     sched.timer_mask.clear(i);
-    p->taken_from = nullptr;
+    lose(p);
     p->status.store(p_status::dead, relaxed);
   }
   for (std::uint32_t i = had; i < n; ++i) {

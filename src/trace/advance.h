@@ -39,17 +39,22 @@ bool has_passed(const Hot& hot, const T& t, std::uint32_t stamp) noexcept {
          t.stamp.load(acquire) == stamp;          // pairs: move_on
 }
 
-// A4. `is_old(buffer)`: it belongs to a generation before. Nobody but the caller recycles chunks, so
-// one that was seen there is that one still.
-template <class T, class IsOld>
-auto take_left_behind(T& t, IsOld&& is_old) noexcept {
-  auto* left = t.buffer.load(acquire);
-  if (left != nullptr && !is_old(*left)) left = nullptr;
-  if (left != nullptr) {
-    auto* expected = left;
-    if (!t.buffer.compare_exchange_strong(expected, nullptr, seq_cst)) left = nullptr;
+// A4. An M that was seen outside may have come in since and be moving on: it has made `buffer` null and
+// has not submitted yet. Then it is inside, and we look until it is done. Nobody but the caller
+// recycles chunks, so one that was seen there is that one still.
+template <class Env, class M>
+void take_left_behind(Env& env, M& m, std::uint32_t stamp) noexcept {
+  for (;;) {
+    auto* left = m.trace.buffer.load(acquire);  // before the look: a null seen here is of this visit
+    if (left == nullptr) {
+      if (has_passed(m.hot, m.trace, stamp)) return;
+      env.pause();
+      continue;
+    }
+    if (!env.is_old(*left)) return;
+    auto* const mine = left;
+    if (m.trace.buffer.compare_exchange_strong(left, nullptr, seq_cst)) return env.submit(mine);
   }
-  return left;
 }
 
 template <class Env>
@@ -58,7 +63,7 @@ void advance(Env& env, std::uint32_t stamp) noexcept {
   env.membarrier();                   // A2
   env.each_m([&](auto& m) {
     while (!has_passed(m.hot, m.trace, stamp)) env.pause();  // A3
-    env.collect(m);                                          // A4
+    take_left_behind(env, m, stamp);                         // A4
   });
 }
 

@@ -35,6 +35,12 @@ inline std::uint32_t generation_of(std::uint32_t stamp) noexcept {
   return (stamp >> 1) - desk.first_number.load(relaxed) + 1;
 }
 
+// Has this thread not written anything in this session yet? (The generation before the first counts:
+// there it has seen that there is one.)
+inline bool is_new_here(std::uint32_t last_stamp) noexcept {
+  return (last_stamp >> 1) + 1 < desk.first_number.load(relaxed);
+}
+
 inline std::uint64_t scaled_ticks() noexcept {
   const int shift = desk.shift.load(relaxed);
   const std::uint64_t raw = arch::ticks();
@@ -48,5 +54,6 @@ void ring_if_asleep() noexcept;
 void submit(chunk_header* full) noexcept;
 // Thread 0 leaves the generation: the writer.
 void move_thread0(std::uint32_t stamp) noexcept;
+void forget_thread0() noexcept;  // a forked child
 
 }  // namespace vole::rt::trace

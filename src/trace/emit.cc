@@ -109,7 +109,10 @@ void unblocked_by_nobody(G& g) noexcept {
 
 void departs(M& m, G& g, leaving how, G* next, wait_reason why, const void* sp) noexcept {
   pen p(m.trace, &m);
-  if (!p) return;
+  if (!p) {
+    m.trace.in_call = false;
+    return;
+  }
   end_open_call(p, m);
   if (m.p == nullptr) return p.put(event::g_requeue);
   const std::uint32_t at = how == leaving::block ? p.site_of(g, why, sp) : 0;
@@ -145,6 +148,7 @@ void captured(M& m, bool had_p) noexcept {
     end_open_call(p, m);
     p.put(had_p ? event::g_preempt : event::g_requeue);
   }
+  m.trace.in_call = false;
   m.trace.captive = true;
 }
 
@@ -193,10 +197,9 @@ void call_begins(M& m, arch::frame from) noexcept {
   m.trace.in_call = true;
 }
 
-// If it writes its first event, the call has begun before the trace.
+// If that is its first event, the call has begun before the trace.
 void call_ends(M& m) noexcept {
-  if (m.trace.stamp.load(relaxed) >> 1 < desk.first_number.load(relaxed)) m.trace.in_call = true;
-  if (pen p(m.trace, &m); p && m.trace.in_call) p.put(event::call_end);
+  if (pen p(m.trace, &m, true); p && m.trace.in_call) p.put(event::call_end);
   m.trace.in_call = false;
 }
 

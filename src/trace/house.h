@@ -28,7 +28,7 @@ extern const house the_house;
 // ── what the scheduler tells ──
 // A runtime is about to start: what the last one left behind is closed. Plain threads.
 void runtime_begins() noexcept;
-// One has ended. A trace of VOLE_TRACE is made complete, and goes on if there is another one.
+// One has ended. A trace of VOLE_TRACE is made complete, and goes on when there is another one.
 void runtime_ended() noexcept;
 // VOLE_TRACE=FILE: the first runtime of the process starts. 0 or errno.
 int start_from_environment(const char* path) noexcept;

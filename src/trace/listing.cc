@@ -70,8 +70,7 @@ struct lists {
   return g != nullptr ? g->id : 0;
 }
 [[gnu::no_sanitize_thread, gnu::noinline]] bool is_call_open(const M& m) noexcept {
-  return m.trace.in_call || (m.trace.stamp.load(relaxed) >> 1 < desk.first_number.load(relaxed) &&
-                             the_house.is_in_call(m));
+  return is_new_here(m.trace.stamp.load(relaxed)) ? the_house.is_in_call(m) : m.trace.in_call;
 }
 
 void list_m(M& m, void* arg) noexcept {

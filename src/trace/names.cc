@@ -106,6 +106,11 @@ void want(std::uintptr_t pc, bool is_function) noexcept {
   }
 }
 
+void warm_up() noexcept {
+  const auto here = reinterpret_cast<std::uintptr_t>(&warm_up);
+  symbols::look_up(here, [](const symbols::place&, void*) noexcept {}, nullptr);
+}
+
 bool look_up_all(std::int64_t most_ns) {
   const std::int64_t until = os::now_ns() + most_ns;
   for (;;) {

@@ -12,6 +12,7 @@
 namespace vole::rt::trace::names {
 
 void want(std::uintptr_t pc, bool is_function) noexcept;
+void warm_up() noexcept;  // the first look takes longest
 // Those not looked up yet. `most_ns`: it stops after about so long. True: all are done.
 bool look_up_all(std::int64_t most_ns);
 

@@ -87,6 +87,8 @@ notebook* take_notebook() noexcept {
     holding hold(shelf_lock);
     if (notebook* const n = shelf) {
       shelf = n->next;
+      for (notebook::entry& e : n->sites) e = {};  // another's numbers, perhaps of this generation
+      for (notebook::entry& e : n->strings) e = {};
       return n;
     }
   }
@@ -98,6 +100,8 @@ void put_notebook(notebook* n) noexcept {
   n->next = shelf;
   shelf = n;
 }
+
+void free_shelf_lock() noexcept { shelf_lock.word()->store(0, relaxed); }
 
 void learn_own_code() noexcept {
   std::uint32_t none = 0;

@@ -40,6 +40,7 @@ struct notebook {
 
 notebook* take_notebook() noexcept;  // zeroed or used; null: no memory
 void put_notebook(notebook* n) noexcept;
+void free_shelf_lock() noexcept;  // a forked child
 
 // The number of that key in this generation; 0: to be defined, and `*slot` is where to say so.
 inline std::uint32_t number_of(notebook::entry* table, std::size_t size, std::uint64_t key,

@@ -46,13 +46,23 @@ void submit(chunk_header* full) noexcept {
 void move_thread0(std::uint32_t stamp) noexcept {
   holding hold(desk.lock);
   traced& t = desk.thread0;
+  if (t.stamp.load(relaxed) == stamp) return;  // somebody has moved it by an event
   t.at = nullptr;
   shipped_submit env;
   trace::move_on(env, t, 0);  // its next event opens a chunk
   if (is_discarded(stamp)) t.stamp.store(stamp, release);
 }
 
-void pen::move_on(const M* m) noexcept {
+void forget_thread0() noexcept {
+  desk.lock.word()->store(0, relaxed);
+  traced& t = desk.thread0;
+  t.at = nullptr;
+  t.buffer.store(nullptr, relaxed);
+  t.stamp.store(0, relaxed);
+}
+
+void pen::move_on(const M* m, bool in_call) noexcept {
+  if (is_new_here(t_.stamp.load(relaxed))) t_.in_call = in_call;
   shipped_submit env;
   t_.at = nullptr;
   trace::move_on(env, t_, stamp_);

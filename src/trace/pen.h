@@ -21,10 +21,12 @@ inline constexpr std::size_t kMostText = 4096;  // bytes of a string; more is cu
 
 class pen {
  public:
-  pen(traced& t, const M* m) noexcept : t_(t), stamp_(desk.stamp.load(relaxed)) {
+  // in_call: what the thread is in, should it not have written anything in this session.
+  pen(traced& t, const M* m, bool in_call = false) noexcept
+      : t_(t), stamp_(desk.stamp.load(relaxed)) {
     if (is_discarded(stamp_) && t.stamp.load(relaxed) == stamp_) return;
     now_ = clock();
-    if (t.stamp.load(relaxed) != stamp_) [[unlikely]] move_on(m);
+    if (t.stamp.load(relaxed) != stamp_) [[unlikely]] move_on(m, in_call);
     at_ = t.at;
     if (at_ == nullptr && !is_discarded(stamp_)) lose();
   }
@@ -97,7 +99,7 @@ class pen {
     h->events.store(t_.events, relaxed);
     h->bytes.store(static_cast<std::uint32_t>(at_ - h->payload()), release);
   }
-  void move_on(const M* m) noexcept;
+  void move_on(const M* m, bool in_call) noexcept;
   void say_first(const M& m) noexcept;
   bool open_chunk() noexcept;
   void next_chunk() noexcept;

@@ -50,6 +50,13 @@ void close() noexcept {
   desk.free = kNone;
 }
 
+void forget() noexcept {
+  desk.lock.word()->store(0, relaxed);
+  desk.next = nullptr;
+  desk.slots = desk.n_free = desk.n_full = 0;
+  desk.free = desk.first_full = desk.last_full = kNone;
+}
+
 chunk_header* take() noexcept {
   holding hold(desk.lock);
   const std::uint32_t i = desk.free;

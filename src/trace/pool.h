@@ -18,6 +18,7 @@ inline constexpr std::uint32_t kSlotBytes = 16 * 1024;
 // `memory`: zeroed, slots * kSlotBytes. 0 or errno.
 int open(std::byte* memory, std::uint32_t slots) noexcept;
 void close() noexcept;  // nobody has any
+void forget() noexcept;  // a forked child: it has none
 
 chunk_header* take() noexcept;            // nullptr: there is none left
 // Returns how many wait for the writer now.

@@ -165,8 +165,13 @@ int start_from_environment(const char* path) noexcept {
 
 void in_forked_child() noexcept {
   if (running() == kind::none) return;
+  room.lock.word()->store(0, relaxed);
   room.now.store(kind::none, relaxed);
+  room.of_environment = false;
   writer::in_forked_child();
+  forget_thread0();
+  pool::forget();
+  free_shelf_lock();
 }
 
 void ask_for_stacks(std::uint32_t frames) noexcept { desk.frames.store(frames, relaxed); }

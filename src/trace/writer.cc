@@ -52,11 +52,10 @@ struct shipped_env {
     the_house.each_m([](M& m, void* arg) noexcept { (*static_cast<Fn*>(arg))(m); }, &fn);
     the_house.end_visit();
   }
-  void collect(M& m) const noexcept {
-    const std::uint32_t now = generation_of(desk.stamp.load(relaxed));
-    const auto is_old = [now](const chunk_header& h) noexcept { return h.generation != now; };
-    if (chunk_header* const left = take_left_behind(m.trace, is_old)) submit(left);
+  bool is_old(const chunk_header& h) const noexcept {
+    return h.generation != generation_of(desk.stamp.load(relaxed));
   }
+  void submit(chunk_header* left) const noexcept { trace::submit(left); }
 };
 
 // Processor ticks in a second. Sleeps for a moment.
@@ -103,6 +102,7 @@ class session {
   }
 
   void cut() {
+    if (paused_) return resume();
     const std::int64_t began = os::now_ns();
     const std::uint32_t old = generation_of(desk.stamp.load(relaxed));
     const std::uint64_t lost = start_generation();
@@ -111,14 +111,26 @@ class session {
     next_cut_ = os::now_ns() + std::max(kGeneration, kShare * (os::now_ns() - began));
   }
 
-  // The last one. From here on nobody writes.
-  void stop() {
-    if (stopped_) return;
-    stopped_ = true;
+  // Nothing is recorded until the next cut.
+  void pause() {
+    if (paused_ || stopped_) return;
+    paused_ = true;
     const std::uint32_t stamp = desk.stamp.load(relaxed);
     go_to(((stamp >> 1) + 1) << 1 | 1);
     drain();
     sink_.end(generation_of(stamp), this_moment(), desk.lost[stamp >> 1 & 1].load(relaxed));
+  }
+  void resume() {
+    paused_ = false;
+    start_generation();
+    next_cut_ = os::now_ns() + kGeneration;
+  }
+
+  // From here on nobody writes.
+  void stop() {
+    if (stopped_) return;
+    pause();
+    stopped_ = true;
     now_on.store(0, seq_cst);
     the_house.flag_all(false);
   }
@@ -134,7 +146,7 @@ class session {
       case order::none: return false;
       case order::cut: if (!stopped_) cut(); break;
       case order::names:
-        if (!stopped_) cut();
+        pause();
         write_names();
         break;
       case order::snapshot:
@@ -154,7 +166,7 @@ class session {
 
   void look() {
     drain();
-    if (stopped_) return;
+    if (stopped_ || paused_) return;
     if (sink_.error() != 0) return give_up();
     const bool asked = desk.cuts_wanted.exchange(0, seq_cst) != 0;
     if (asked || sink_.is_large() || os::now_ns() >= next_cut_) cut();
@@ -163,7 +175,7 @@ class session {
 
   // How long there is nothing to do.
   std::int64_t until_next() const noexcept {
-    if (stopped_) return kGeneration;
+    if (stopped_ || paused_) return 60 * kGeneration;
     const std::int64_t left = next_cut_ - os::now_ns();
     return left > 0 ? left : 0;
   }
@@ -219,7 +231,7 @@ class session {
   const bool ring_;
   sink sink_;
   std::int64_t next_cut_ = os::now_ns() + kGeneration;
-  bool stopped_ = false;
+  bool stopped_ = false, paused_ = false;
 };
 
 void sleep(std::uint32_t rung, std::int64_t most) noexcept {
@@ -246,6 +258,7 @@ void serve_orders(session& s) {
 void writer_main(void*) noexcept {
   os::sharpen_timeouts();
   try {
+    if (room.now.fd < 0) names::warm_up();
     session s(room.now, choose_tick(measure_clock()));
     s.begin();
     room.begun.wake();

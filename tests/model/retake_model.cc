@@ -47,17 +47,17 @@ struct taking_away {
   taking_away(fault which, int rounds, int takers, int tries, bool check_answers = true)
       : f(which), answers(check_answers) {
     model::name(model::atomic_in(hot, 0), "in_rt");
-    model::name(model::atomic_in(hot, 1), "attention");
-    model::name(model::atomic_in(hot, 2), "p");
+    model::name(model::atomic_in(hot, 2), "attention");
+    model::name(model::atomic_in(hot, 4), "p");
     if (f == fault::no_barrier) model::drop(model::call::membarrier);
     if (f == fault::relaxed_leave)
       model::weaken(model::atomic_in(hot, 0), model::access::store, relaxed);
     if (f == fault::relaxed_look)
       model::weaken(model::atomic_in(hot, 0), model::access::load, relaxed);
     if (f == fault::relaxed_unhide)
-      model::weaken(model::atomic_in(hot, 2), model::access::store, relaxed);
+      model::weaken(model::atomic_in(hot, 4), model::access::store, relaxed);
     if (f == fault::relaxed_enter)
-      model::weaken(model::atomic_in(hot, 2), model::access::load, relaxed);
+      model::weaken(model::atomic_in(hot, 4), model::access::load, relaxed);
     hot.p.store(&own, relaxed);
     model::spawn("worker", [this, rounds] { work(rounds); });
     for (int i = 0; i < takers; ++i) {

@@ -73,8 +73,8 @@ struct house {
     model::name(model::atomic_in(ps[0], 0), "safe_point0");
     model::name(model::atomic_in(ps[0], 1), "p0.m");
     model::name(model::atomic_in(ms[0], 0), "in_rt0");
-    model::name(model::atomic_in(ms[0], 1), "attention0");
-    model::name(model::atomic_in(ms[0], 2), "hot.p0");
+    model::name(model::atomic_in(ms[0], 2), "attention0");
+    model::name(model::atomic_in(ms[0], 4), "hot.p0");
     model::name(model::atomic_in(left), "left");
     if (f == fault::no_barrier) model::drop(model::call::membarrier);
     if (f == fault::relaxed_count)

@@ -10,10 +10,7 @@
 #include <system_error>
 
 #include "commands.h"
-
-#ifdef VOLE_HAVE_ZLIB
-#include <zlib.h>
-#endif
+#include "gzip.h"
 
 namespace vole_command {
 namespace {
@@ -64,27 +61,6 @@ std::string base64(const std::string& in) {
   return out;
 }
 
-// gzip, if this vole has zlib; otherwise an empty string.
-std::string packed([[maybe_unused]] const std::string& in) {
-  std::string out;
-#ifdef VOLE_HAVE_ZLIB
-  z_stream z = {};
-  constexpr int kGzip = 15 + 16;
-  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-    return out;
-  }
-  out.resize(deflateBound(&z, in.size()));
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
-  z.avail_in = static_cast<uInt>(in.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  const bool done = deflate(&z, Z_FINISH) == Z_STREAM_END;
-  out.resize(done ? z.total_out : 0);
-  deflateEnd(&z);
-#endif
-  return out;
-}
-
 std::string inserted(const std::string& page, const std::string& attributes,
                      const std::string& content) {
   const size_t at = page.find(kMark);
@@ -126,7 +102,7 @@ std::string page_that_fetches(const std::string& page, const std::string& name,
 }
 
 std::string page_with(const std::string& page, const std::string& name, const std::string& trace) {
-  const std::string small = packed(trace);
+  const std::string small = gzipped(trace);
   const std::string encoding = small.empty() ? "" : " data-encoding=\"gzip\"";
   return inserted(page, "data-name=\"" + escaped(name) + "\"" + encoding,
                   base64(small.empty() ? trace : small));

@@ -11,6 +11,15 @@ constexpr std::size_t kRows = 15;  // of each table
 
 double spent(const function_sum& f, state s) { return f.ns[static_cast<std::size_t>(s)]; }
 
+// Names in tables: namespaces without a name say nothing.
+std::string short_name(std::string name) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (std::size_t at; (at = name.find(kAnonymous)) != std::string::npos;) {
+    name.erase(at, kAnonymous.size());
+  }
+  return name;
+}
+
 class writer {
  public:
   writer(const trace_file& file, const summary& s) : file_(file), s_(s) {}
@@ -43,7 +52,7 @@ class writer {
   std::string function(std::uint32_t f) const {
     if (f == kByScheduler) return "(a timer or the network)";
     if (f == kByOutside) return "(sysmon or a plain thread)";
-    return s_.functions[f].name;
+    return short_name(s_.functions[f].name);
   }
 
   const trace_file& file_;
@@ -75,7 +84,7 @@ void writer::problems() {
 }
 
 void writer::function_row(const function_sum& f) {
-  std::string row = "  " + left(f.name, 31) + right(count_text(f.goroutines), 10);
+  std::string row = "  " + left(short_name(f.name), 31) + right(count_text(f.goroutines), 10);
   for (const state s :
        {state::running, state::runnable, state::waiting, state::call, state::evicted}) {
     double ns = spent(f, s);
@@ -143,7 +152,7 @@ void writer::places(const char* title, const std::map<std::uint32_t, place_sum>&
         with_reason ? left(reason(s_.all.places.reason(p.place)), 20) + "  " : "";
     line("  " + right(duration_text(p.ns), 9) + right(count_text(p.count), 12) +
          right(duration_text(p.longest), 11) + "  " + why +
-         shown(place_name(file_, s_.all, p.place), with_reason ? 42 : 64));
+         shown(short_name(place_name(file_, s_.all, p.place)), with_reason ? 42 : 64));
   }
   rest(order.size());
 }

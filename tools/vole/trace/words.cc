@@ -85,14 +85,17 @@ std::size_t width(std::string_view text) {
 }
 
 std::string shown(std::string_view text, std::size_t columns) {
-  const bool cut = columns < ~std::size_t{0} && width(text) > columns;
+  const std::size_t all = width(text);
+  const std::size_t too_many = all > columns ? all - columns + 1 : 0;
+  const std::size_t head = too_many == 0 ? all : (columns - 1) * 2 / 5;
   std::string out;
-  std::size_t used = cut ? 1 : 0;
-  for (std::size_t at = 0; at < text.size() && used < columns; ++used) {
+  std::size_t seen = 0;
+  for (std::size_t at = 0; at < text.size(); ++seen) {
     const std::uint32_t code = next_of(text, at);
+    if (too_many != 0 && seen == head) out += "…";
+    if (seen >= head && seen < head + too_many) continue;
     append(out, is_control(code) ? '?' : code);
   }
-  if (cut) out += "…";
   return out;
 }
 

@@ -11,7 +11,7 @@ namespace vole_trace {
 std::string duration_text(double ns);     // "1.23 ms"
 std::string count_text(std::uint64_t n);  // "12,345,678"
 
-// Without control characters; cut to so many columns with an ellipsis.
+// Without control characters; what is longer has an ellipsis in it, and both its ends.
 std::string shown(std::string_view text, std::size_t columns = ~std::size_t{0});
 std::string left(std::string_view text, std::size_t columns);  // shown, and padded
 std::string right(std::string_view text, std::size_t columns);

@@ -1,0 +1,42 @@
+// A Unix socket at which a program may be asked things by its own user, and nobody else.
+//
+// Who    src/control: its thread, and whoever starts and stops it; user context.
+// Law    the socket has mode 0600 and lies in a folder of mode 0700 that belongs to us and is no
+//        link. Who connects is asked for its user by the kernel; it must be ours, or root.
+// Law    nothing waits longer than it says, and whatever waits is ended by ring_control.
+// Proof  tests/tools/control_test.py
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vole::os {
+
+struct control_socket {
+  int listener = -1;
+  int bell = -1;
+  char path[108] = {};
+};
+
+// $XDG_RUNTIME_DIR/vole/PID, else /tmp/vole-UID/PID. 0 or errno; then *what is what was refused.
+int open_control(control_socket* s, const char** what) noexcept;
+void ring_control(const control_socket& s) noexcept;  // for good: everybody is to end
+void close_control(control_socket& s) noexcept;       // and removes the path
+
+enum class control_news : std::uint8_t { rung, somebody, gone, nothing };
+// Waits until it is rung, somebody connects, `connection` (unless negative) is closed by its other
+// side, or so much time has passed; negative: for ever.
+control_news await_control(const control_socket& s, int connection, std::int64_t ns) noexcept;
+
+int accept_control(const control_socket& s) noexcept;  // negative: nobody who may
+// One line, without its end; false: none came within two seconds. *passed: a descriptor that came
+// with it, or -1; it is the caller's.
+bool receive_line(const control_socket& s, int connection, char* line, std::size_t room,
+                  int* passed) noexcept;
+// False: the other side is gone, or has taken nothing for five seconds.
+bool send_text(const control_socket& s, int connection, const char* text,
+               std::size_t bytes) noexcept;
+void close_descriptor(int fd) noexcept;
+bool is_writable_file(int fd) noexcept;  // a regular one
+
+}  // namespace vole::os
