@@ -134,12 +134,26 @@ function(vole_add_tests_belong)
 endfunction()
 cmake_language(DEFER CALL vole_add_tests_belong)
 
-# Files that are a program of their own; and so is one that sets an environment variable before main,
-# which would be set for all.
+# Files that are a program of their own. So is one that sets an environment variable before main, which
+# would be set for all, and one whose fixture has the name of another file's, which GoogleTest refuses.
 set(vole_alone
   tests/api/chan_timed_test.cc      # replaces operator new, to count
   tests/api/preemptible_test.cc     # compiled with vole_preemptible(), as a user's target would be
   src/symbols/line_table_test.cc)   # asks addr2line about all of its program; needs -g
+
+# vole_suites_of(<plain> <fixtures> <source>): the suites by TEST, and those by a fixture.
+function(vole_suites_of plain fixtures source)
+  file(STRINGS ${source} tests REGEX "^(TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\\(")
+  set(with_plain ${tests})
+  list(FILTER with_plain INCLUDE REGEX "^TEST\\(")
+  list(FILTER tests EXCLUDE REGEX "^TEST\\(")
+  foreach(list IN ITEMS with_plain tests)
+    list(TRANSFORM ${list} REPLACE "^[A-Z_]+\\( *([A-Za-z0-9_]+).*" "\\1")
+    list(REMOVE_DUPLICATES ${list})
+  endforeach()
+  set(${plain} ${with_plain} PARENT_SCOPE)
+  set(${fixtures} ${tests} PARENT_SCOPE)
+endfunction()
 
 # vole_add_test_programs(<variable> <label> <prefix> <root> <sources...>): the program that most of
 # them share, called <prefix><label>_tests, and one for each that is alone. Their targets are then in
@@ -147,15 +161,26 @@ set(vole_alone
 function(vole_add_test_programs variable label prefix root)
   set(together)
   set(programs)
+  set(all_plain)
+  set(all_fixtures)
   foreach(source IN LISTS ARGN)
     file(RELATIVE_PATH file ${PROJECT_SOURCE_DIR} ${source})
     file(STRINGS ${source} before_main REGEX "^[^ /].*setenv\\(")
-    if(before_main OR file IN_LIST vole_alone)
+    vole_suites_of(plain fixtures ${source})
+    set(clashes)
+    foreach(suite IN LISTS plain fixtures)
+      if(suite IN_LIST all_fixtures OR (suite IN_LIST all_plain AND suite IN_LIST fixtures))
+        list(APPEND clashes ${suite})
+      endif()
+    endforeach()
+    if(before_main OR clashes OR file IN_LIST vole_alone)
       vole_test_name(name ${source} ${root})
       vole_add_test_program(${prefix}${name} ${label} "${prefix}" ${root} ${source})
       list(APPEND programs ${prefix}${name})
     else()
       list(APPEND together ${source})
+      list(APPEND all_plain ${plain})
+      list(APPEND all_fixtures ${fixtures})
     endif()
   endforeach()
   if(together)
