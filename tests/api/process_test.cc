@@ -303,8 +303,9 @@ TEST_P(Process, WithoutStandardStreamsOfItsOwn) {
 
 // The runtime ends while one runs: it is killed, and reaped by who next starts one.
 TEST_P(Process, AbandonedOnesAreKilled) {
+  static const process::command sleeps{"sleep", "1000"};  // in the frame it would be lost with it
   vole::run([] {
-    vole::go([] { process::run({"sleep", "1000"}); });
+    vole::go([] { process::run(sleeps); });
     vole_test::wait_until_parked(1, "IO wait");
   });
   EXPECT_TRUE(vole_test::eventually([] {
