@@ -35,6 +35,7 @@ function compare(name, bytes) {
     const i = m.functions.name.indexOf(f.name);
     assert.ok(i >= 0, f.name);
     assert.equal(m.functions.count[i], f.goroutines, f.name);
+    assert.equal(s.schedCount[i], f.latency.count, `${f.name}: times without a P`);
     kNames.forEach((state, k) => close(s.state[i * kStates + k], f.states[state], `${f.name} ${state}`));
   }
   theirs.ps.forEach((p, i) => close(s.busy[i], p.running, `P ${i}`));
