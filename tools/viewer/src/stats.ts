@@ -1,7 +1,7 @@
 // Totals: by function and state, by reason, and histograms of latencies.
 import { Frame, TraceFile } from "./chunks";
 import type { Model } from "./model";
-import { State, World, kAlive, kStates } from "./world";
+import { Cause, State, World, kAlive, kStates } from "./world";
 
 export interface Functions { name: string[]; label: string[]; file: string[]; line: number[]; count: number[] }
 
@@ -132,10 +132,12 @@ function addGoroutine(m: Model, s: Stats, g: number): void {
     if (state === State.Running) {
       s.busy[(where[i] & 0xffff) - 1] += ns;
     } else if (state === State.Runnable) {
+      // Begun before the trace or not over at its end: how long it was is not known.
+      if (i + 1 === to || kind[i] >> 4 === Cause.Listed) continue;
       s.schedCount[f]++;
       s.sched[f * kBuckets + bucketOf(ns)]++;
       if (ns > s.schedMax[f]) s.schedMax[f] = ns;
-      if (i + 1 < to) rank(s.worstReady, i, ns);
+      rank(s.worstReady, i, ns);
     } else if (state === State.Waiting) {
       const r = placeReason[arg[i]];
       if (r >= s.reasons) continue;

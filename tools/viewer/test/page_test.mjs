@@ -48,7 +48,7 @@ inPage("in any view the rectangles are the reader's spans", files.server, {}, as
       v.tl.show(t0, t1);
       await new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)));
       const { list } = v.tl, drawn = [];
-      for (let i = 0; i < list.n; i++) if (list.spans[i] >= 0) drawn.push([list.spans[i], Math.round((list.floats[i * 5 + 1] + list.floats[i * 5 + 3]) / 2)]);
+      for (let i = 0; i < list.n; i++) if (list.spans[i] >= 0) drawn.push([list.spans[i], Math.round((list.floats[i * 5 + 1] + list.floats[i * 5 + 3]) / 2), list.floats[i * 5] - v.tl.left, list.floats[i * 5 + 2] - v.tl.left]);
       const rows = [...v.rows.kind].map((kind, r) => [kind, v.rows.ref[r], v.rows.y[r] - v.top + v.tl.ruler, v.rows.y[r + 1] - v.top + v.tl.ruler]);
       return { drawn, rows, height: v.tl.height + v.tl.ruler, ruler: v.tl.ruler, t0: v.t0, perPixel: v.perPixel, width: v.tl.width };
     }, [t0, t0 + length, top]);
@@ -67,8 +67,12 @@ inPage("in any view the rectangles are the reader's spans", files.server, {}, as
       const row = seen.rows.findLastIndex(([, , top]) => top <= y);
       return `${seen.rows[row][0]} ${i}`;
     }));
-    for (const x of want) assert.ok(have.has(x), `view ${k}: span ${x} is missing`);
-    for (const x of have) assert.ok(allowed.has(x), `view ${k}: span ${x} should not be there`);
+    const x = (t) => Math.min(seen.width, Math.max(0, (t - seen.t0) / seen.perPixel));
+    for (const [i, , x0, x1] of seen.drawn) {
+      assert.ok(Math.abs(Math.max(0, x0) - x(m.start[i])) <= 1 && Math.abs(Math.min(seen.width, x1) - x(spanEnd(m, i))) <= 1, `view ${k}: span ${i} is at ${x0} to ${x1}`);
+    }
+    for (const span of want) assert.ok(have.has(span), `view ${k}: span ${span} is missing`);
+    for (const span of have) assert.ok(allowed.has(span), `view ${k}: span ${span} should not be there`);
     wide += want.size;
   }
   assert.ok(wide > 500, `${wide} wide slices`);
