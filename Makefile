@@ -2,7 +2,6 @@
 # tools/; the builds themselves are described in CMakePresets.json.
 
 PRESETS      := dev release asan ubsan tsan lto clang arm64
-TEST_PRESETS ?= dev asan tsan
 VOLE_JOBS    ?= $(shell nproc)
 CTEST_ARGS   ?=
 
@@ -13,7 +12,7 @@ SOURCES = $(shell find src include tests bench examples tools/vole \
 export VOLE_JOBS
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test bench mutants format check-format tidy clean setup \
+.PHONY: help run test test-slow test-sanitized test-all bench mutants format check-format tidy clean setup \
         $(PRESETS:%=build-%) $(PRESETS:%=test-%)
 
 help:  ## This list
@@ -26,8 +25,17 @@ run: setup  ## The tour: a program that shows what vole does
 	@cmake --build --preset release --parallel $(VOLE_JOBS) --target example_tour
 	build/release/examples/tour
 
-test: setup-test $(TEST_PRESETS:%=build-%)  ## Everything under dev, asan and tsan, one summary
-	@tools/test_presets.sh $(TEST_PRESETS) -- $(CTEST_ARGS)
+test: setup-test build-dev  ## The tests in a debug build, and of what depends on order as shipped
+	@tools/test_presets.sh dev -- -LE slow $(CTEST_ARGS)
+
+test-slow: setup-test build-dev  ## What `make test` leaves out because it takes long
+	@tools/test_presets.sh dev -- -L slow $(CTEST_ARGS)
+
+test-sanitized: setup-test build-asan build-tsan  ## The tests under asan and tsan
+	@tools/test_presets.sh asan tsan -- $(CTEST_ARGS)
+
+test-all: setup-test setup-arm64  ## All there is, with a table; continues where it was; FRESH=1: anew
+	@python3 -B tools/test_all.py $(if $(FRESH),--fresh)
 
 bench: setup-bench  ## Ours against the peers
 	python3 bench/run.py

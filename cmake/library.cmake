@@ -36,6 +36,7 @@ target_link_libraries(vole PUBLIC Threads::Threads PRIVATE ${CMAKE_DL_LIBS})
 vole_own_code(vole)
 vole_sees_rooms(vole)
 vole_sanitize(vole)
+vole_precompile(vole ${vole_common_headers} <thread>)
 
 # What vole_preemptible() links to a target.
 include(${CMAKE_CURRENT_LIST_DIR}/vole-preemptible.cmake)

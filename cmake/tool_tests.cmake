@@ -73,15 +73,13 @@ foreach(source IN LISTS sources)
     "VOLE_CMAKE=${CMAKE_COMMAND}")
 endforeach()
 
-# Nonsense for what reads cores, roots and traces, by libFuzzer where clang brings it: bounded runs.
-# vole_add_fuzz(<name> <seconds> <source>...): tests/tools/<name>.cc and these, of tools/vole.
+# Nonsense for everything that reads files and tables, by libFuzzer where clang brings it: a short run
+# each, or as many seconds as VOLE_FUZZ_SECONDS says.
 find_program(VOLE_CLANG clang++)
 mark_as_advanced(VOLE_CLANG)
-function(vole_add_fuzz name seconds)
-  set(fuzzed ${PROJECT_SOURCE_DIR}/tests/tools/${name}.cc)
-  foreach(part IN LISTS ARGN)
-    list(APPEND fuzzed ${PROJECT_SOURCE_DIR}/tools/vole/${part}.cc)
-  endforeach()
+function(vole_add_fuzzer name)  # the sources that it is linked with follow
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/)
+  set(fuzzed ${PROJECT_SOURCE_DIR}/tests/tools/${name}.cc ${ARGN})
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*.h)
   set(fuzzer ${PROJECT_BINARY_DIR}/tools/${name})
   add_custom_command(OUTPUT ${fuzzer}
@@ -92,17 +90,25 @@ function(vole_add_fuzz name seconds)
     DEPENDS ${fuzzed} ${headers}
     VERBATIM)
   add_custom_target(tools_${name} ALL DEPENDS ${fuzzer})
-  add_test(NAME ${VOLE_TEST_PREFIX}tools_${name}
-    COMMAND ${fuzzer} -max_total_time=${seconds} -runs=200000 -max_len=4096 -len_control=0 -print_final_stats=1)
+  add_test(NAME ${VOLE_TEST_PREFIX}tools_${name} COMMAND sh -c
+    "exec \"$0\" -max_total_time=\"\${VOLE_FUZZ_SECONDS:-4}\" -max_len=4096 -len_control=0 -print_final_stats=1"
+    ${fuzzer})
   vole_describe_test(tools_${name} tools)
 endfunction()
+
 if(VOLE_CLANG)
-  if(VOLE_LIBDW_INCLUDE)
-    vole_add_fuzz(core_fuzz 20 outside/elf_image outside/core_file outside/target
-      outside/target_core outside/target_process outside/live_memory outside/proc
-      outside/root_reader outside/records outside/sweep outside/picture outside/pause)
-  endif()
-  vole_add_fuzz(trace_fuzz 60 trace/crc32 trace/file trace/event trace/tables trace/scan
-    trace/order trace/check trace/history trace/summary trace/summary_text trace/summary_json
-    trace/words trace/recover)
+  set(parts crc32 file event tables scan order check history summary summary_text summary_json words
+    recover)
+  list(TRANSFORM parts REPLACE "(.+)" "tools/vole/trace/\\1.cc")
+  vole_add_fuzzer(trace_fuzz ${parts})
+endif()
+if(VOLE_CLANG AND VOLE_LIBDW_INCLUDE)
+  set(parts elf_image core_file target target_core target_process live_memory proc root_reader records
+    sweep picture pause)
+  list(TRANSFORM parts REPLACE "(.+)" "tools/vole/outside/\\1.cc")
+  vole_add_fuzzer(core_fuzz ${parts})
+  vole_add_fuzzer(notes_fuzz tools/vole/outside/elf_image.cc)
+  vole_add_fuzzer(line_fuzz src/symbols/line_table.cc src/walk/bytes.cc)
+  vole_add_fuzzer(walk_fuzz src/walk/bytes.cc src/walk/expression.cc src/walk/memory.cc
+    src/walk/row.cc src/walk/walk.cc)
 endif()

@@ -26,7 +26,8 @@ if(VOLE_LIBDW_INCLUDE AND VOLE_LIBDW_LIBRARY AND VOLE_LIBELF_LIBRARY)
   list(APPEND vole_tool_libraries ${VOLE_LIBDW_LIBRARY} ${VOLE_LIBELF_LIBRARY})
   # Dumps from outside and from inside are worded by the same code. It asks for names of addresses:
   # in the library of symbols/, here of outside/names.cc.
-  foreach(shared IN ITEMS sched/frames symbols/names base/fatal os/linux/memory os/linux/stderr
+  foreach(shared IN ITEMS sched/frames sched/captured sched/holders sched/cycles
+      sched/dump_text gmp/status symbols/names base/fatal os/linux/memory os/linux/stderr
       os/linux/futex os/linux/clock)
     list(APPEND vole_tool_sources ${PROJECT_SOURCE_DIR}/src/${shared}.cc)
   endforeach()
@@ -91,6 +92,7 @@ target_compile_definitions(vole_tool PRIVATE
   VOLE_TOOL_LIBRARY="${vole_tool_lib}/$<TARGET_LINKER_FILE_NAME:vole>"
   VOLE_TOOL_FLAGS="${vole_tool_flags}")
 vole_own_code(vole_tool)
+vole_precompile(vole_tool ${vole_common_headers} <filesystem> <fstream> <map> <unordered_map> <CLI/CLI.hpp>)
 
 # A page with a trace in it is smaller with zlib.
 find_package(ZLIB QUIET)

@@ -56,8 +56,9 @@ int main() {
     running.go([&] { h.run(running.context()); });
     running.go([&] {
       std::error_code error;
-      while (vole::net::conn c = server.accept(error))
-        connections.go(serve, std::cref(h), std::move(c));
+      while (error != vole::errc::closed)
+        if (vole::net::conn c = server.accept(error))
+          connections.go(serve, std::cref(h), std::move(c));
     });
     vole::wait_group welcomed, clients;
     welcomed.add(kClients);

@@ -67,7 +67,8 @@ int main() {
     vole::group serving;
     serving.go([&] {
       std::error_code error;
-      while (vole::net::conn c = server.accept(error)) serving.go(serve, std::move(c));
+      while (error != vole::errc::closed)
+        if (vole::net::conn c = server.accept(error)) serving.go(serve, std::move(c));
     });
     crawler c{.at = server.local_address().to_string()};
     c.visit("/");

@@ -2,11 +2,13 @@
 """The checks must refuse what is wrong: each is shown a small house with one fault."""
 
 import dataclasses
+import io
 import json
 import os
 import sys
 import tempfile
 import unittest
+from contextlib import redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
@@ -17,6 +19,7 @@ import compile_fail
 import doc_examples
 import follow_page
 import source_text
+import test_all
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "mutants"))
@@ -303,6 +306,56 @@ class Documents(unittest.TestCase):
                          [(2, "int a;\n", []), (8, "int main() {}\n", ["no-run"])])
         self.assertEqual([b.is_program for b in found], [False, True])
 
+    def test_a_wrong_fragment_is_found_among_right_ones(self):
+        # A compiler that refuses the word `wrong`, and says where the last #line put it.
+        compiler = [sys.executable, "-c", """if True:
+            import re, sys
+            file, at, failed = None, 0, 0
+            for line in open(sys.argv[-1]):
+                at += 1
+                if m := re.match(r'#line (\\d+) "(.*)"', line):
+                    file, at = m[2], int(m[1]) - 1
+                if "wrong" in line:
+                    failed = 1
+                    print(f"{file}:{at}:1: error")
+            sys.exit(failed)"""]
+        text = "```cpp\na;\n```\n```cpp\nwrong;\n```\n```cpp\nb;\n```\n```cpp\nint main() {}\n```\n"
+        found = doc_examples.blocks("d.md", text)
+        with tempfile.TemporaryDirectory() as folder:
+            right = doc_examples.compile_together(found, compiler, Path(folder))
+            self.assertEqual([b.text for b in right], ["a;\n", "b;\n"])
+            self.assertIsNone(doc_examples.check_fragment(found[0], compiler, Path(folder)))
+            self.assertIn("d.md:4", doc_examples.check_fragment(found[1], compiler, Path(folder)))
+
+
+class TestAll(House):
+    """Goes on where it was, and says so; with steps of our own."""
+
+    def run_all(self, *steps):
+        steps = [test_all.Step(name, command) for name, command in steps]
+        with (patch.object(test_all, "STEPS", steps), patch.object(test_all, "ROOT", self.root),
+              patch.object(test_all, "STATE", self.root / "state"), patch.object(sys, "argv", ["x"]),
+              redirect_stdout(io.StringIO()) as out):
+            try:
+                test_all.main()
+                return 0, out.getvalue()
+            except SystemExit as end:
+                return end.code, out.getvalue()
+
+    def test_passed_steps_stay_and_failed_ones_run_again(self):
+        once = ("once", "echo x >> ran && echo done")
+        status, text = self.run_all(once, ("other", "echo seed $VOLE_SEED; exit 3"))
+        self.assertEqual(status, 1)
+        self.assertRegex(text, r"other +FAILED \(3\) +0:00 +(\d+) +seed \1\n")
+        status, text = self.run_all(once, ("other", "true"))
+        self.assertEqual(status, 0)
+        self.assertIn("once: passed before", text)
+        self.assertEqual((self.root / "ran").read_text(), "x\n")
+
+    def test_what_ctest_said(self):
+        self.assertEqual(test_all.summary("a\n98% tests passed, 2 tests failed out of 100\nb\n"),
+                         "98 of 100 tests")
+
 
 class Links(House):
     def problems(self, text):
@@ -353,6 +406,15 @@ class CompileFail(House):
         self.assertIn("compiles, but", self.problem("// expect: thing\nright\n"))
         self.assertIn("but not with", self.problem("// expect: other\nwrong\n"))
         self.assertIn("first line", self.problem("wrong\n"))
+
+    def test_a_long_story_is_no_reason(self):
+        lines = ["error: wrong thing", *["note"] * compile_fail.MOST]
+        talks = [sys.executable, "-c", f"import sys; sys.exit({chr(10).join(lines)!r})"]
+        path = self.put("a.cc", "// expect: wrong\n")
+        self.assertIn("lines, more than", compile_fail.check_refused(talks, path))
+        late = [sys.executable, "-c",
+                f"import sys; sys.exit({chr(10).join(reversed(lines))!r})"]
+        self.assertIn("but not with", compile_fail.check_refused(late, path))
 
 
 if __name__ == "__main__":

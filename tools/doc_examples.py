@@ -9,10 +9,11 @@ things is compiled as a file, any other as the body of a function, both after
 ```cpp prints NAME=value ...: a program whose report is shown in the block that follows. It is run
 with these variables, and every line of that block must be among the lines it prints, in that order.
 Numbers, addresses and the folders of files may be others. How it exits does not matter. What
-depends on time may not be there at once, so it is run a few times.
+depends on time may not be there at once, so it is run again for a while.
 
-<vole/vole.h> is compiled once, ahead of all blocks; it is most of what a block takes. A program must
-still include it by itself.
+The fragments are tried as one file first, each in a namespace of its own, and one by one if that does
+not compile. The compiler's command may have <vole/vole.h> compiled already: a program must still
+include it by itself.
 """
 
 import argparse
@@ -44,7 +45,7 @@ using namespace std::chrono_literals;
 QUIET = ["-Wno-unused-variable", "-Wno-unused-but-set-variable", "-Wno-unused-function"]
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^`\n]*)$")
 RUN_SECONDS = 60
-TRIES = 5
+TRIES = 20
 
 
 class Block:
@@ -141,14 +142,6 @@ def check_report(block, program):
     return f"{block.where}: prints no line like\n{missing}\nbut\n{output}"
 
 
-def compile_ahead(compile_command, folder):
-    """The command, with <vole/vole.h> compiled already; as it was if the compiler will not."""
-    header = folder / "ahead.h"
-    header.write_text("#include <vole/vole.h>\n", encoding="utf-8")
-    status, _ = run([*compile_command, "-x", "c++-header", str(header), "-o", f"{header}.gch"], 120)
-    return compile_command if status else [*compile_command, "-include", str(header)]
-
-
 def check_program(block, compile_command, link, folder):
     source, program = folder / "example.cc", folder / "example"
     if "#include <vole/" not in block.text:
@@ -178,6 +171,29 @@ def check_fragment(block, compile_command, folder):
     return f"{block.where}: does not compile\n{first}"
 
 
+def compile_together(found, compile_command, folder):
+    """The fragments that compile as bodies of functions, all in one file, or else none. Those that do
+    not are left out as the compiler names them, for a few rounds."""
+    bodies = [b for b in found if not b.is_program and "#include" not in b.text]
+    source = folder / "together.cc"
+    for _ in range(3):
+        source.write_text(PRELUDE + "".join(
+            f"namespace block_{i} {{\nvoid example();\nvoid example() {{\n"
+            f'#line {b.line + 1} "{b.path}"\n{b.text}\n}}\n}}\n' for i, b in enumerate(bodies)),
+            encoding="utf-8")
+        status, output = run([*compile_command, *QUIET, "-fsyntax-only", str(source)], 120)
+        if status == 0:
+            return bodies
+        named = {(m[1], int(m[2])) for m in re.finditer(r"^([\w./-]+\.md):(\d+):", output, re.M)}
+        wrong = [b for b in bodies if any(
+            b.path == path and b.line < line <= b.line + b.text.count("\n") + 1
+            for path, line in named)]
+        if not wrong:
+            return []
+        bodies = [b for b in bodies if b not in wrong]
+    return []
+
+
 def documents(root):
     return [path for path in (root / "README.md", *sorted((root / "docs").glob("*.md")))
             if path.is_file()]
@@ -192,19 +208,22 @@ def main():
     root = parser.parse_args(words[:cut]).root
     compile_command, link = words[cut + 1:second], words[second + 1:]
 
-    problems, count = [], 0
+    problems = []
     with tempfile.TemporaryDirectory() as folder:
-        compile_command = compile_ahead(compile_command, Path(folder))
-        for path in documents(root):
-            name = path.relative_to(root).as_posix()
-            for block in blocks(name, path.read_text(encoding="utf-8")):
-                count += 1
-                if block.is_program:
-                    problem = check_program(block, compile_command, link, Path(folder))
-                else:
-                    problem = check_fragment(block, compile_command, Path(folder))
-                if problem:
-                    problems.append(problem)
+        found = [block for path in documents(root)
+                 for block in blocks(path.relative_to(root).as_posix(),
+                                     path.read_text(encoding="utf-8"))]
+        count = len(found)
+        right = compile_together(found, compile_command, Path(folder))
+        for block in found:
+            if block in right:
+                continue
+            if block.is_program:
+                problem = check_program(block, compile_command, link, Path(folder))
+            else:
+                problem = check_fragment(block, compile_command, Path(folder))
+            if problem:
+                problems.append(problem)
     for problem in problems:
         print(problem)
     if problems:

@@ -129,6 +129,9 @@ struct sends {
     if (!passed(chan_send<plain_size_of<T>>(mine(), value.cell()))) throw_closed_send();
     value.gone();
   }
+  template <class U>
+    requires(!std::same_as<T, std::monostate> && !std::convertible_to<U, T>)
+  void send(U&&) const = delete;  // send: this is no value for that channel
   void send() const
     requires std::same_as<T, std::monostate>
   {
@@ -144,6 +147,9 @@ struct sends {
     T copy(v);
     return attempt(copy);
   }
+  template <class U = T>
+    requires(!std::copy_constructible<U>)
+  chan_status try_send(const T& v) const = delete;  // the value can only be moved: std::move(v)
   chan_status try_send() const
     requires std::same_as<T, std::monostate>
   {
@@ -160,11 +166,17 @@ struct sends {
     return attempt_until(copy, to_ns(t));
   }
   template <class U = T>
+    requires(!std::copy_constructible<U>)
+  chan_status send_until(const T& v, any_time_point) const = delete;  // only moved: std::move(v)
+  template <class U = T>
     requires std::copy_constructible<U>
   chan_status send_for(const T& v, any_duration d) const {
     T copy(v);
     return attempt_until(copy, deadline_after(d));
   }
+  template <class U = T>
+    requires(!std::copy_constructible<U>)
+  chan_status send_for(const T& v, any_duration) const = delete;  // only moved: std::move(v)
 
   // As try_send, but waits until ctx (vole/context.h) is cancelled: then canceled, also if somebody
   // could receive, when it has been cancelled before.

@@ -26,6 +26,7 @@
 #include <vole/chan.h>
 #include <vole/detail/context_node.h>
 #include <vole/detail/deferred.h>
+#include <vole/detail/left_behind.h>
 #include <vole/detail/time.h>
 #include <vole/errors.h>
 #include <vole/select.h>
@@ -105,26 +106,49 @@ class [[nodiscard]] cancel_function {
   cancel_function(cancel_function&&) noexcept = default;
   cancel_function& operator=(cancel_function&& other) noexcept {
     if (this != &other) {
-      (*this)();
+      end(nullptr);
       ctx_ = std::move(other.ctx_);
     }
     return *this;
   }
-  ~cancel_function() { (*this)(); }
+  ~cancel_function() { end(nullptr); }
 
   // When it returns, done is closed and everything below is cancelled, or another call is just
   // doing that. Only the first one counts. Does not wait for anybody.
   void operator()() const { (*this)(nullptr); }
-  void operator()(std::exception_ptr cause) const;
+  void operator()(std::exception_ptr cause) const {
+    end(std::move(cause));
+    detail::end_if_left_behind();
+  }
 
  private:
+  void end(std::exception_ptr cause) const;
+
   context ctx_;
+};
+
+// A context and what cancels it.
+//
+//     auto [ctx, cancel] = vole::with_timeout(parent, 5s);
+//     vole::cancelable c = vole::with_timeout(parent, 5s);  // c.ctx, c.cancel
+//
+// Not auto ctx = vole::with_timeout(parent, 5s).ctx: its cancel_function would be gone at the
+// semicolon, and so that does not compile, nor does anything that keeps such a context: go(), group,
+// with_value(), another with_timeout(), after_func(). A call that ends with the line may have it:
+// c.recv(vole::with_timeout(parent, 1s).ctx).
+//
+// auto c = vole::with_timeout(parent, 5s) serves as well, only that its context cannot be moved away:
+// it would look like that of a temporary. Copy it.
+struct [[nodiscard]] cancelable {
+  context ctx;
+  cancel_function cancel;
 };
 
 namespace detail {
 
-// A cancelable's context, and a context in all it does. It is constant there, so that it can be
-// copied out of a cancelable that has a name and not out of one that is about to go, and cancels it.
+// The context in what with_timeout() and the like return, and a context in all it does. It is
+// constant there, though it can be assigned to, so that it can be copied out of a result that has a
+// name, and not out of one that is about to go, and cancels it.
 class kept_context {
  public:
   kept_context() noexcept = default;
@@ -132,11 +156,18 @@ class kept_context {
   kept_context(const kept_context&) noexcept = default;
   kept_context(kept_context&&) noexcept = default;
   kept_context(const kept_context&& its_cancel_function_is_gone) = delete;
+  ~kept_context() = default;
   kept_context& operator=(const kept_context&) noexcept = default;
   kept_context& operator=(kept_context&&) noexcept = default;
-  ~kept_context() = default;
+  const kept_context& operator=(const context& c) const noexcept {
+    ctx_ = c;
+    return *this;
+  }
+  const kept_context& operator=(const kept_context&& its_cancel_function_is_gone) const = delete;
   operator const context&() const& noexcept { return ctx_; }
-  friend bool operator==(const kept_context&, const kept_context&) noexcept = default;
+  friend bool operator==(const kept_context& a, const kept_context& b) noexcept {
+    return a.ctx_ == b.ctx_;
+  }
 
   recv_chan<> done() const noexcept { return ctx_.done(); }
   std::error_code err() const noexcept { return ctx_.err(); }
@@ -150,33 +181,29 @@ class kept_context {
   context_node* node() const noexcept { return ctx_.node(); }
 
  private:
-  context ctx_;
+  friend struct new_cancelable;
+  mutable context ctx_;
 };
 
-}  // namespace detail
-
-// auto [ctx, cancel] = vole::with_timeout(parent, 5s), or cancelable c = ...; c.ctx. Not
-// auto ctx = vole::with_timeout(parent, 5s).ctx: the cancel_function would be gone at once, and so
-// that does not compile.
-struct [[nodiscard]] cancelable {
-  cancelable() noexcept = default;
-  cancelable(context c, cancel_function f) noexcept : ctx(std::move(c)), cancel(std::move(f)) {}
-  cancelable(cancelable&& other) noexcept
-      : ctx(static_cast<const context&>(other.ctx)), cancel(std::move(other.cancel)) {}
-  cancelable& operator=(cancelable&& other) noexcept {
+// What with_timeout() and the like return: a cancelable, as soon as it has a name of that type. Two
+// names can be bound to it: a context and a cancel_function.
+struct [[nodiscard]] new_cancelable {
+  new_cancelable(context c, cancel_function f) noexcept : ctx(std::move(c)), cancel(std::move(f)) {}
+  new_cancelable(new_cancelable&& other) noexcept
+      : ctx(other.ctx.ctx_), cancel(std::move(other.cancel)) {}
+  new_cancelable& operator=(new_cancelable&& other) noexcept {
     if (this == &other) return *this;
-    std::destroy_at(&ctx);
-    std::construct_at(&ctx, static_cast<const context&>(other.ctx));
+    ctx = other.ctx.ctx_;
     cancel = std::move(other.cancel);
     return *this;
   }
-  ~cancelable() = default;
+  ~new_cancelable() = default;
+  operator cancelable() && noexcept { return {std::move(ctx.ctx_), std::move(cancel)}; }
 
-  // For structured bindings.
   template <std::size_t I>
   decltype(auto) get() & noexcept {
     if constexpr (I == 0) {
-      return static_cast<const context&>(ctx);
+      return static_cast<context&>(ctx.ctx_);
     } else {
       return static_cast<cancel_function&>(cancel);
     }
@@ -184,7 +211,7 @@ struct [[nodiscard]] cancelable {
   template <std::size_t I>
   decltype(auto) get() const& noexcept {
     if constexpr (I == 0) {
-      return static_cast<const context&>(ctx);
+      return static_cast<const context&>(ctx.ctx_);
     } else {
       return static_cast<const cancel_function&>(cancel);
     }
@@ -192,18 +219,24 @@ struct [[nodiscard]] cancelable {
   template <std::size_t I>
   decltype(auto) get() && noexcept {
     if constexpr (I == 0) {
-      return static_cast<const context&>(ctx);
+      return static_cast<context&&>(ctx.ctx_);
     } else {
       return static_cast<cancel_function&&>(cancel);
     }
   }
 
-  const detail::kept_context ctx{};
+  const kept_context ctx;
   cancel_function cancel;
 };
 
+// with_timeout(parent, 5s).ctx: alive to the end of the line.
+template <class C>
+concept dying_context = std::same_as<C, const kept_context>;
+
+}  // namespace detail
+
 namespace detail {
-cancelable derive(const context& parent, std::int64_t when, std::exception_ptr cause = nullptr);
+new_cancelable derive(const context& parent, std::int64_t when, std::exception_ptr cause = nullptr);
 class watch_node;
 watch_node* watch(const context& ctx, deferred_ptr fn, bool is_awaited = false);
 bool stop_watch(const context& ctx, watch_node* w);
@@ -211,31 +244,46 @@ void end_watch(const context& ctx, watch_node* w);  // stops it, or waits for it
 void drop_watch(watch_node* w) noexcept;
 }  // namespace detail
 
-[[nodiscard]] inline cancelable with_cancel(const context& parent) {
+[[nodiscard]] inline detail::new_cancelable with_cancel(const context& parent) {
   return detail::derive(parent, detail::kNeverNs);
 }
 // The earlier one of this deadline and the parent's counts. time_point::max(): none. The cause: what
 // cause() is if this deadline ends it.
-[[nodiscard]] inline cancelable with_deadline(const context& parent, detail::any_time_point t,
-                                              std::exception_ptr cause = nullptr) {
+[[nodiscard]] inline detail::new_cancelable with_deadline(const context& parent,
+                                                          detail::any_time_point t,
+                                                          std::exception_ptr cause = nullptr) {
   return detail::derive(parent, detail::to_ns(t), std::move(cause));
 }
-[[nodiscard]] inline cancelable with_timeout(const context& parent, detail::any_duration d,
-                                             std::exception_ptr cause = nullptr) {
+[[nodiscard]] inline detail::new_cancelable with_timeout(const context& parent,
+                                                         detail::any_duration d,
+                                                         std::exception_ptr cause = nullptr) {
   return detail::derive(parent, detail::deadline_after(d), std::move(cause));
 }
 // Cancelled as well when stop is requested there; that is, done is closed when request_stop()
 // returns.
-[[nodiscard]] cancelable with_stop_token(const context& parent, std::stop_token token);
+[[nodiscard]] detail::new_cancelable with_stop_token(const context& parent, std::stop_token token);
 
 template <class T>
 [[nodiscard]] context with_value(const context& parent, const context_key<T>& key,
                                  std::type_identity_t<T> value) {
+  detail::end_if_left_behind();
   return context(new detail::typed_value<T>(parent.node(), &key, std::move(value)));
 }
 template <class T>
 context with_value(const context& parent, const context_key<T>&& key,
                    std::type_identity_t<T> value) = delete;  // a key that is gone afterwards
+
+// Cancelled at birth: they do not compile.
+template <detail::dying_context C>
+void with_cancel(C&& its_cancel_function_is_gone) = delete;
+template <detail::dying_context C, class... More>
+void with_deadline(C&& its_cancel_function_is_gone, More&&...) = delete;
+template <detail::dying_context C, class... More>
+void with_timeout(C&& its_cancel_function_is_gone, More&&...) = delete;
+template <detail::dying_context C>
+void with_stop_token(C&& its_cancel_function_is_gone, std::stop_token) = delete;
+template <detail::dying_context C, class T, class Value>
+void with_value(C&& its_cancel_function_is_gone, const context_key<T>&, Value&&) = delete;
 
 // The parent's values, but not its cancellation and deadline.
 [[nodiscard]] context without_cancel(const context& parent);
@@ -257,7 +305,11 @@ class func_watch {
 
   // True: fn will not run (and is destroyed now). False: it was stopped before, or it has been
   // started, and may be about to run or run.
-  bool stop() { return detail::stop_watch(ctx_, node_); }
+  bool stop() {
+    const bool stopped = detail::stop_watch(ctx_, node_);
+    detail::end_if_left_behind();
+    return stopped;
+  }
 
  private:
   context ctx_;
@@ -270,6 +322,8 @@ template <detail::deferrable F>
 func_watch after_func(const context& ctx, F&& fn) {
   return func_watch(ctx, detail::watch(ctx, detail::defer(std::forward<F>(fn))));
 }
+template <detail::dying_context C, class F>
+func_watch after_func(C&& its_cancel_function_is_gone, F&& fn) = delete;
 
 // after_func for a scope, as std::stop_callback is for a stop_token: when it is destroyed fn has been
 // taken back, or has run and is gone. So fn may refer to what was there before the context_callback.
@@ -285,6 +339,8 @@ class [[nodiscard]] context_callback {
   template <detail::deferrable F>
   context_callback(const context& ctx, F&& fn)
       : ctx_(ctx), node_(detail::watch(ctx, detail::defer(std::forward<F>(fn)), true)) {}
+  template <detail::dying_context C, class F>
+  context_callback(C&& its_cancel_function_is_gone, F&& fn) = delete;
   context_callback(const context_callback&) = delete;
   context_callback& operator=(const context_callback&) = delete;
   ~context_callback() { detail::end_watch(ctx_, node_); }
@@ -305,13 +361,13 @@ template <class Fn = detail::no_handler>
 }  // namespace vole
 
 template <>
-struct std::tuple_size<vole::cancelable> : std::integral_constant<std::size_t, 2> {};
+struct std::tuple_size<vole::detail::new_cancelable> : std::integral_constant<std::size_t, 2> {};
 template <>
-struct std::tuple_element<0, vole::cancelable> {
-  using type = const vole::context;
+struct std::tuple_element<0, vole::detail::new_cancelable> {
+  using type = vole::context;
 };
 template <>
-struct std::tuple_element<1, vole::cancelable> {
+struct std::tuple_element<1, vole::detail::new_cancelable> {
   using type = vole::cancel_function;
 };
 

@@ -110,6 +110,9 @@ class file {
     return read(detail::buffer_of(to), last...);
   }
 
+  template <detail::no_buffer R, class... Rest>
+  std::size_t read(R&&, Rest&&...) = delete;  // read: into a range of bytes that is not const
+
   // All of it, in one piece between other writes; on error, how much.
   std::size_t write(std::span<const std::byte> from);
   std::size_t write(std::span<const std::byte> from, std::error_code& error) noexcept;
@@ -128,6 +131,9 @@ class file {
   std::size_t write(const R& from, Last&&... last) {
     return write(detail::bytes_of(from), last...);
   }
+
+  template <detail::no_sequence R, class... Rest>
+  std::size_t write(R&&, Rest&&...) = delete;  // write: text, or a range of char or std::byte
 
   // Moves the position; returns where it is now.
   std::uint64_t seek(std::int64_t to, seek_from from = seek_from::start);

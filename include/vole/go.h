@@ -43,11 +43,19 @@ template <class F, class... Args>
                           std::forward<Args>(args)...);
 }
 
+// Mistakes. The compiler shows the line with the name.
+template <class F, class... Args>
+  requires detail::not_startable<F, Args...>
+void go(F&&, Args&&...) = delete;  // go: the function cannot be called with copies of these arguments
+template <class F, class... Args>
+  requires detail::not_startable<F, Args...>
+void go(const go_options&, F&&, Args&&...) = delete;  // go: it cannot be called with these arguments
+
 // The other end of a spawned goroutine. Movable. Destroyed unjoined it joins; an exception that
 // nobody collected is then a panic, which names the goroutine that threw it, unless the stack is
 // already unwinding.
 template <class R>
-class [[nodiscard]] join_handle {
+class [[nodiscard("destroyed at once it joins at once: keep the handle, or use go()")]] join_handle {
  public:
   join_handle() noexcept = default;
   explicit join_handle(detail::join_state<R>* state) noexcept : state_(state) {}  // spawn's
@@ -70,6 +78,15 @@ class [[nodiscard]] join_handle {
     if (state_ == nullptr) detail::throw_nothing_to_join();
     const detail::join_reference<R> held(std::exchange(state_, nullptr));
     return held.state->collect();
+  }
+  // The same, until the context is cancelled at the latest: then std::system_error with its err().
+  // So it is, too, if the context was cancelled before. The goroutine goes on, and can still be
+  // joined.
+  R join(const context& ctx) {
+    if (state_ == nullptr) detail::throw_nothing_to_join();
+    std::error_code error;
+    if (!state_->wait(ctx, error)) detail::throw_wait_ended("vole::join_handle::join", error);
+    return join();
   }
 
   void detach() noexcept {
@@ -107,9 +124,17 @@ template <class F, class... Args>
 }
 template <class F, class... Args>
   requires detail::startable<F, Args...>
-[[nodiscard, gnu::always_inline]] inline auto spawn(F&& fn, Args&&... args) {
+[[nodiscard("destroyed at once it joins at once: keep the handle, or use go()"),
+  gnu::always_inline]] inline auto spawn(F&& fn, Args&&... args) {
   return spawn(go_options{}, std::forward<F>(fn), std::forward<Args>(args)...);
 }
+
+template <class F, class... Args>
+  requires detail::not_startable<F, Args...>
+void spawn(F&&, Args&&...) = delete;  // spawn: the function cannot be called with copies of these arguments
+template <class F, class... Args>
+  requires detail::not_startable<F, Args...>
+void spawn(const go_options&, F&&, Args&&...) = delete;  // spawn: it cannot be called with these arguments
 
 // Lets others run (Go's Gosched). On a plain thread: sched_yield.
 void yield() noexcept;

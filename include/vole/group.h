@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include <vole/chan.h>
@@ -28,6 +29,8 @@ class group {
  public:
   group() : group(vole::context::background()) {}
   explicit group(const vole::context& parent) : scope_(with_cancel(parent)) {}
+  template <detail::dying_context C>
+  explicit group(C&& its_cancel_function_is_gone) = delete;
   group(const group&) = delete;
   group& operator=(const group&) = delete;
   ~group() {
@@ -81,8 +84,19 @@ class group {
   // Until all have ended. Then context() is cancelled, and the first exception, if any, rethrown.
   void wait() {
     running_.wait();
-    scope_.cancel();
-    if (error_.get() != nullptr) std::rethrow_exception(error_.get());
+    conclude();
+  }
+  // Until that context is cancelled at the latest: then std::system_error with its err(), which the
+  // twin puts into `error`, and returns false. So it is, too, if it was cancelled before. The group
+  // goes on; wait() again.
+  void wait(const vole::context& ctx) {
+    running_.wait(ctx);
+    conclude();
+  }
+  bool wait(const vole::context& ctx, std::error_code& error) {
+    if (!running_.wait(ctx, error)) return false;
+    conclude();
+    return true;
   }
 
  private:
@@ -126,6 +140,11 @@ class group {
       leave();
       throw;
     }
+  }
+
+  void conclude() {
+    scope_.cancel();
+    if (error_.get() != nullptr) std::rethrow_exception(error_.get());
   }
 
   void fail(const std::exception_ptr& e) {

@@ -3,19 +3,27 @@
 //     vole::io::reader in(conn);
 //     vole::io::writer out(conn);
 //     std::string line;
-//     while (in.read_line(line)) {
-//       out.write(line);
-//       out.write("\n");
-//       out.flush();
+//     std::error_code error;  // a peer may reset the connection at any time
+//     while (in.read_line(line, error)) {
+//       out.write(line, error);
+//       out.write("\n", error);
+//       out.flush(error);
 //     }
 //
 // They work over a net::conn, a file and over anything that reads or writes as one does (reader_like,
 // writer_like; a reader and a writer are such things themselves). They refer to it: it must live
 // longer, at the same address. One goroutine at a time may use a reader or writer.
 //
-// What may fail throws std::system_error. Each has a twin with a last std::error_code& that does
+// What may fail throws std::system_error. Each takes a last std::error_code& as well, and then does
 // not throw it. What the reader or writer underneath throws by itself, and std::bad_alloc, passes
 // through either.
+//
+// What may wait takes a const context& as well, before the error_code&: when the context is done, the
+// call ends with its error, errc::canceled or errc::deadline_exceeded. That reaches as far as the
+// reader or writer underneath takes a context itself, as net::conn does; another one is not asked
+// any more. `Last` below is nothing, an error_code&, a context, or both.
+//
+// Bytes are any contiguous range of char, unsigned char or std::byte, as for net::conn.
 #pragma once
 
 #include <concepts>
@@ -60,38 +68,80 @@ class reader {
   void set_max_line(std::size_t bytes) noexcept { max_line_ = bytes; }
   std::size_t max_line() const noexcept { return max_line_; }
 
-  // The next line, without its "\n" or "\r\n". False: the end (or, in the twin, an error), and the
-  // line is empty. A last line that has no ending counts, unless it is empty.
-  [[nodiscard]] bool read_line(std::string& line);
-  [[nodiscard]] bool read_line(std::string& line, std::error_code& error);
+  // The next line, without its "\n" or "\r\n". False: the end (or, with an error_code, an error), and
+  // the line is empty. A last line that has no ending counts, unless it is empty.
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  [[nodiscard]] bool read_line(std::string& line, Last&&... last) {
+    return read_piece('\n', true, line, detail::io_ending(last...));
+  }
   // The same for another ending: what comes before `delimiter`, which is taken and not given.
-  [[nodiscard]] bool read_until(char delimiter, std::string& text);
-  [[nodiscard]] bool read_until(char delimiter, std::string& text, std::error_code& error);
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  [[nodiscard]] bool read_until(char delimiter, std::string& text, Last&&... last) {
+    return read_piece(delimiter, false, text, detail::io_ending(last...));
+  }
   // Whether the last read_line or read_until met its ending. False: the stream ended instead, and
   // what it gave may have been cut short.
   bool was_complete() const noexcept { return complete_; }
 
   // Fills `to`, and returns its size; 0: the end, and not one byte before it. The end in the middle
-  // is errc::unexpected_end. The twin returns on error how much came: go on behind that.
-  std::size_t read_exact(std::span<std::byte> to);
-  std::size_t read_exact(std::span<char> to) { return read_exact(std::as_writable_bytes(to)); }
-  std::size_t read_exact(std::span<std::byte> to, std::error_code& error);
-  std::size_t read_exact(std::span<char> to, std::error_code& error) {
-    return read_exact(std::as_writable_bytes(to), error);
+  // is errc::unexpected_end. With an error_code it returns on error how much came: go on behind that.
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  std::size_t read_exact(std::span<std::byte> to, Last&&... last) {
+    return read_all_of(to, detail::io_ending(last...));
+  }
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  std::size_t read_exact(std::span<char> to, Last&&... last) {
+    return read_exact(std::as_writable_bytes(to), last...);
+  }
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  std::size_t read_exact(std::span<unsigned char> to, Last&&... last) {
+    return read_exact(std::as_writable_bytes(to), last...);
+  }
+  template <detail::other_buffer R, class... Last>
+    requires detail::ends_a_wait<Last...>
+  std::size_t read_exact(R&& to, Last&&... last) {
+    return read_exact(detail::buffer_of(to), last...);
   }
 
   // Some bytes, as soon as there are any; 0: the end.
-  [[nodiscard]] std::size_t read(std::span<std::byte> to);
-  [[nodiscard]] std::size_t read(std::span<char> to) { return read(std::as_writable_bytes(to)); }
-  [[nodiscard]] std::size_t read(std::span<std::byte> to, std::error_code& error);
-  [[nodiscard]] std::size_t read(std::span<char> to, std::error_code& error) {
-    return read(std::as_writable_bytes(to), error);
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  [[nodiscard]] std::size_t read(std::span<std::byte> to, Last&&... last) {
+    return read_some(to, detail::io_ending(last...));
+  }
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  [[nodiscard]] std::size_t read(std::span<char> to, Last&&... last) {
+    return read(std::as_writable_bytes(to), last...);
+  }
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  [[nodiscard]] std::size_t read(std::span<unsigned char> to, Last&&... last) {
+    return read(std::as_writable_bytes(to), last...);
+  }
+  template <detail::other_buffer R, class... Last>
+    requires detail::ends_a_wait<Last...>
+  [[nodiscard]] std::size_t read(R&& to, Last&&... last) {
+    return read(detail::buffer_of(to), last...);
   }
 
-  // The next n bytes, which stay to be read; fewer only at the end or, in the twin, on error. Good
-  // until the next call.
-  [[nodiscard]] std::string_view peek(std::size_t n = 1);
-  [[nodiscard]] std::string_view peek(std::size_t n, std::error_code& error);
+  // The next n bytes, or the next one, which stay to be read; fewer only at the end or, with an
+  // error_code, on error. Good until the next call.
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  [[nodiscard]] std::string_view peek(std::size_t n, Last&&... last) {
+    return look_ahead(n, detail::io_ending(last...));
+  }
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  [[nodiscard]] std::string_view peek(Last&&... last) {
+    return look_ahead(1, detail::io_ending(last...));
+  }
 
   // What has come already and can be read without waiting.
   std::size_t buffered() const noexcept { return end_ - begin_; }
@@ -102,9 +152,15 @@ class reader {
 
   std::string_view ahead() const noexcept;
   std::size_t take(std::span<std::byte> to) noexcept;
-  std::size_t fill(std::size_t wanted, std::error_code& error);
+  std::size_t fill(std::size_t wanted, const context* ctx, std::error_code& error);
   void make_room(std::size_t wanted);
-  bool read_piece(char delimiter, bool is_line, std::string& to, std::error_code& error);
+  std::size_t read_once(std::span<std::byte> to, const context* ctx, std::error_code& error);
+  bool find_piece(char delimiter, bool is_line, std::string& to, const context* ctx,
+                  std::error_code& error);
+  bool read_piece(char delimiter, bool is_line, std::string& to, const detail::io_ending& last);
+  std::size_t read_all_of(std::span<std::byte> to, const detail::io_ending& last);
+  std::size_t read_some(std::span<std::byte> to, const detail::io_ending& last);
+  std::string_view look_ahead(std::size_t n, const detail::io_ending& last);
 
   detail::byte_source source_;
   std::size_t first_size_;
@@ -132,24 +188,45 @@ class writer {
   writer& operator=(const writer&) = delete;
 
   // All of it; on error, how much was accepted: that is in the buffer or written.
-  std::size_t write(std::span<const std::byte> from);
-  std::size_t write(std::string_view from) { return write(std::as_bytes(std::span(from))); }
-  std::size_t write(std::span<const std::byte> from, std::error_code& error);
-  std::size_t write(std::string_view from, std::error_code& error) {
-    return write(std::as_bytes(std::span(from)), error);
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  std::size_t write(std::span<const std::byte> from, Last&&... last) {
+    return accept(from, detail::io_ending(last...));
+  }
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  std::size_t write(std::string_view from, Last&&... last) {
+    return write(std::as_bytes(std::span(from)), last...);
+  }
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  std::size_t write(std::span<const unsigned char> from, Last&&... last) {
+    return write(std::as_bytes(from), last...);
+  }
+  template <detail::other_sequence R, class... Last>
+    requires detail::ends_a_wait<Last...>
+  std::size_t write(const R& from, Last&&... last) {
+    return write(detail::bytes_of(from), last...);
   }
 
   // Writes what is in the buffer. On error the part that was not written stays there: nothing is
   // lost or written twice if it is called again.
-  void flush();
-  void flush(std::error_code& error);
+  template <class... Last>
+    requires detail::ends_a_wait<Last...>
+  void flush(Last&&... last) {
+    write_out(detail::io_ending(last...));
+  }
 
   std::size_t buffered() const noexcept { return end_ - begin_; }
 
  private:
   writer(detail::byte_sink sink, std::size_t buffer) noexcept : sink_(sink), size_(buffer) {}
 
-  std::size_t pass_on(std::span<const std::byte> from, std::error_code& error);
+  std::size_t pass_on(std::span<const std::byte> from, const context* ctx, std::error_code& error);
+  void empty_buffer(const context* ctx, std::error_code& error);
+  std::size_t put(std::span<const std::byte> from, const context* ctx, std::error_code& error);
+  std::size_t accept(std::span<const std::byte> from, const detail::io_ending& last);
+  void write_out(const detail::io_ending& last);
 
   detail::byte_sink sink_;
   std::size_t size_;
@@ -176,73 +253,50 @@ class copy_error : public std::system_error {
 };
 
 // Copies until the end of `from`, and returns how many bytes arrived in `to`. Between two conns
-// the kernel moves them, where it can (splice), and from a file to a conn (sendfile); a writer is not flushed. The twins return on error
-// how many had arrived; what was taken from the source beyond that is lost. With two codes a source
-// that failed and a sink that failed are told apart.
-template <class To, class From>
-  requires writer_like<std::remove_reference_t<To>> && reader_like<std::remove_reference_t<From>>
-std::uint64_t copy(To&& to, From&& from, std::error_code& read_error,
-                   std::error_code& write_error) {
+// the kernel moves them, where it can (splice), and from a file to a conn (sendfile); a writer is not
+// flushed. With an error_code it returns on error how many had arrived; what was taken from the source
+// beyond that is lost. With two, the source's and the sink's, a source that failed and a sink that
+// failed are told apart.
+template <class To, class From, class... Last>
+  requires writer_like<std::remove_reference_t<To>> && reader_like<std::remove_reference_t<From>> &&
+           detail::ends_a_copy<Last&...>
+std::uint64_t copy(To&& to, From&& from, Last&&... last) {
+  const detail::copy_ending asked(last...);
   detail::copied c;
   if constexpr (std::same_as<std::remove_cvref_t<To>, net::conn> &&
                 std::same_as<std::remove_cvref_t<From>, net::conn>) {
-    detail::copy_conns(to, from, c);
+    detail::copy_conns(to, from, asked.ctx, c);
   } else if constexpr (std::same_as<std::remove_cvref_t<To>, net::conn> &&
                        std::same_as<std::remove_cvref_t<From>, file>) {
-    detail::copy_file(to, from, c);
+    detail::copy_file(to, from, asked.ctx, c);
   } else {
-    detail::copy_bytes(detail::sink_of(to), detail::source_of(from), c);
+    detail::copy_bytes(detail::sink_of(to), detail::source_of(from), asked.ctx, c);
   }
-  read_error = c.read_error;
-  write_error = c.write_error;
-  return c.bytes;
-}
-template <class To, class From>
-  requires writer_like<std::remove_reference_t<To>> && reader_like<std::remove_reference_t<From>>
-std::uint64_t copy(To&& to, From&& from, std::error_code& error) {
-  std::error_code write_error;
-  const std::uint64_t n = io::copy(to, from, error, write_error);
-  if (write_error) error = write_error;
-  return n;
-}
-template <class To, class From>
-  requires writer_like<std::remove_reference_t<To>> && reader_like<std::remove_reference_t<From>>
-std::uint64_t copy(To&& to, From&& from) {
-  detail::copied c;
-  c.bytes = io::copy(to, from, c.read_error, c.write_error);
-  if (c.failed()) detail::throw_copy_error(c);
-  return c.bytes;
+  return detail::conclude_copy(c, asked);
 }
 
 // From where the file that this descriptor refers to stands, to its end; the kernel sends it, where
 // it can (sendfile). The descriptor stays the caller's.
-std::uint64_t copy(net::conn& to, int file);
-std::uint64_t copy(net::conn& to, int file, std::error_code& error);
-std::uint64_t copy(net::conn& to, int file, std::error_code& read_error,
-                   std::error_code& write_error);
+template <class... Last>
+  requires detail::ends_a_copy<Last&...>
+std::uint64_t copy(net::conn& to, int file, Last&&... last) {
+  const detail::copy_ending asked(last...);
+  detail::copied c;
+  detail::copy_file(to, file, asked.ctx, c);
+  return detail::conclude_copy(c, asked);
+}
 
-// Everything up to the end. More than `limit` bytes: errc::too_long. On error the twin returns what
-// came, at most `limit` bytes.
-template <class From>
-  requires reader_like<std::remove_reference_t<From>>
-[[nodiscard]] std::string read_all(From&& from, std::size_t limit, std::error_code& error) {
-  std::string all;
-  detail::read_everything(detail::source_of(from), limit, all, error);
-  return all;
+// Everything up to the end. More than `limit` bytes: errc::too_long. With an error_code it returns on
+// error what came, at most `limit` bytes.
+template <class From, class... Last>
+  requires reader_like<std::remove_reference_t<From>> && detail::ends_a_wait<Last...>
+[[nodiscard]] std::string read_all(From&& from, std::size_t limit, Last&&... last) {
+  return detail::read_everything(detail::source_of(from), limit, detail::io_ending(last...));
 }
-template <class From>
-  requires reader_like<std::remove_reference_t<From>>
-[[nodiscard]] std::string read_all(From&& from, std::error_code& error) {
-  return io::read_all(from, std::numeric_limits<std::size_t>::max(), error);
-}
-template <class From>
-  requires reader_like<std::remove_reference_t<From>>
-[[nodiscard]] std::string read_all(From&& from,
-                                   std::size_t limit = std::numeric_limits<std::size_t>::max()) {
-  std::error_code error;
-  std::string all = io::read_all(from, limit, error);
-  if (error) detail::throw_io("read all", error);
-  return all;
+template <class From, class... Last>
+  requires reader_like<std::remove_reference_t<From>> && detail::ends_a_wait<Last...>
+[[nodiscard]] std::string read_all(From&& from, Last&&... last) {
+  return io::read_all(from, std::numeric_limits<std::size_t>::max(), last...);
 }
 
 // The program's own standard input, output and error as connections: a goroutine that reads or

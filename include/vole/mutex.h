@@ -30,16 +30,14 @@ class mutex {
   void lock() noexcept {
     // Looks first: while somebody waits for its turn to compete, the word of a free mutex is not 0.
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
-    if ((seen & flag::owned) != 0) {
-      if (detail::mutex_lock_owned(state_)) [[likely]] return;
-    } else if (take(seen)) {
-      return;
-    }
+    if ((seen & flag::owned) != 0) return detail::mutex_lock_mine(state_);
+    if (take(seen)) return sign();
     // A goroutine that waits here comes straight back into this loop: no frame in between.
     detail::mutex_attempt mine;
     mine.was_held = (seen & flag::held) != 0;
     while (detail::mutex_lock_slow(state_, mine) == 0) {
     }
+    sign();
   }
 
   [[nodiscard]] bool try_lock() noexcept {
@@ -50,7 +48,7 @@ class mutex {
         detail::mutex_disown(state_);
         seen = state_.word.load(std::memory_order_relaxed);
       } else if (take(seen)) {
-        return true;
+        return signed_if(true);
       }
     }
     detail::end_if_left_behind();
@@ -59,10 +57,10 @@ class mutex {
 
   // False: the time was over first. A time that is past only tries.
   [[nodiscard]] bool try_lock_until(detail::any_time_point t) noexcept {
-    return try_lock() || detail::mutex_lock_until(state_, detail::to_ns(t));
+    return try_lock() || signed_if(detail::mutex_lock_until(state_, detail::to_ns(t)));
   }
   [[nodiscard]] bool try_lock_for(detail::any_duration d) noexcept {
-    return try_lock() || detail::mutex_lock_until(state_, detail::deadline_after(d));
+    return try_lock() || signed_if(detail::mutex_lock_until(state_, detail::deadline_after(d)));
   }
   // Until the context is cancelled at the latest: then std::system_error with its err(), which the
   // twin puts into `error`, and it is not locked. So it is, too, if the context was cancelled
@@ -73,7 +71,7 @@ class mutex {
   }
   [[nodiscard]] bool lock(const context& ctx, std::error_code& error) noexcept {
     return detail::may_wait(ctx, error) &&
-           (try_lock() || detail::mutex_lock_unless(state_, ctx, error));
+           (try_lock() || signed_if(detail::mutex_lock_unless(state_, ctx, error)));
   }
 
   void unlock() noexcept {
@@ -94,10 +92,17 @@ class mutex {
   };
   friend class condition_variable;
 
+  // It is ours: dumps see whose.
+  [[gnu::always_inline]] void sign() noexcept { detail::put_stack_place(state_.locker); }
+  [[gnu::always_inline]] bool signed_if(bool ours) noexcept {
+    if (ours) sign();
+    return ours;
+  }
+
   // Nobody's own, if it was free. False: not ours, and `seen` is what the word was.
   bool take(std::uint64_t& seen) noexcept {
     if ((seen & (flag::held | flag::starving | flag::owned)) != 0 ||
-        !state_.word.compare_exchange_strong(seen, (seen | flag::held) + detail::wait_flag::one,
+        !state_.word.compare_exchange_strong(seen, seen + (flag::held | detail::wait_flag::one),
                                              std::memory_order_acquire,
                                              std::memory_order_relaxed)) [[unlikely]]
       return false;

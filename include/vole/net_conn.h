@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -71,6 +72,9 @@ class conn : public detail::net_handle {
     return read(detail::buffer_of(to), last...);
   }
 
+  template <detail::no_buffer R, class... Rest>
+  std::size_t read(R&&, Rest&&...) = delete;  // read: into a range of bytes that is not const
+
   // All of it; fewer only at the end or on error.
   [[nodiscard]] std::size_t read_full(std::span<std::byte> to);
   [[nodiscard]] std::size_t read_full(std::span<std::byte> to, std::error_code& error) noexcept;
@@ -112,6 +116,8 @@ class conn : public detail::net_handle {
   requires detail::ends_a_wait<Last...> std::size_t write(const R& from, Last&&... last) {
     return write(detail::bytes_of(from), last...);
   }
+  template <detail::no_sequence R, class... Rest>
+  std::size_t write(R&&, Rest&&...) = delete;  // write: text, or a range of char or std::byte
   // Several buffers as if they were one; one datagram, where there are datagrams.
   std::size_t write(std::span<const const_buffer> parts);
   std::size_t write(std::span<const const_buffer> parts, std::error_code& error) noexcept;
@@ -122,6 +128,9 @@ class conn : public detail::net_handle {
   // caller's, and is read by the kernel.
   std::uint64_t send_file(int file, std::uint64_t offset, std::uint64_t count);
   std::uint64_t send_file(int file, std::uint64_t offset, std::uint64_t count,
+                          std::error_code& error) noexcept;
+  std::uint64_t send_file(int file, std::uint64_t offset, std::uint64_t count, const context& ctx);
+  std::uint64_t send_file(int file, std::uint64_t offset, std::uint64_t count, const context& ctx,
                           std::error_code& error) noexcept;
 
   void close_write() const noexcept;  // the peer reads the end
@@ -135,6 +144,11 @@ class conn : public detail::net_handle {
   void send_fds(std::span<const int> fds, std::error_code& error) noexcept;
   void send_fds(std::span<const int> fds, const context& ctx);
   void send_fds(std::span<const int> fds, const context& ctx, std::error_code& error) noexcept;
+  template <class... Last>
+  requires detail::ends_a_wait<Last...> void send_fds(std::initializer_list<int> fds,
+                                                      Last&&... last) {
+    send_fds(std::span<const int>(fds.begin(), fds.size()), last...);
+  }
   // Reads one byte, and the descriptors that come with it: they are the caller's now, closed on
   // exec. Empty: the end, or a byte without any. If there are more than `most`, or more than the
   // process has room for, all are closed and the error is std::errc::message_size.
@@ -143,6 +157,11 @@ class conn : public detail::net_handle {
   [[nodiscard]] std::vector<int> recv_fds(std::size_t most, const context& ctx);
   [[nodiscard]] std::vector<int> recv_fds(std::size_t most, const context& ctx,
                                           std::error_code& error);
+  template <class First, class... Last>
+  requires detail::ends_a_wait<First, Last...>
+  [[nodiscard]] std::vector<int> recv_fds(First&& first, Last&&... last) {
+    return recv_fds(std::size_t{253}, first, last...);
+  }
   [[nodiscard]] credentials peer_credentials() const;
   [[nodiscard]] credentials peer_credentials(std::error_code& error) const noexcept;
 };
@@ -185,6 +204,8 @@ class packet_conn : public detail::net_handle {
   [[nodiscard]] std::pair<std::size_t, address> read_from(R&& to, Last&&... last) {
     return read_from(detail::buffer_of(to), last...);
   }
+
+  address remote_address() const;  // empty, unless it was adopted connected
 
   std::size_t write_to(std::span<const std::byte> from, const address& to);
   std::size_t write_to(std::span<const std::byte> from, const address& to, std::error_code& error);

@@ -23,7 +23,7 @@ struct dial_options {
   bool no_delay = true;                                        // tcp
   // What close() does with data that is still unsent: it is sent in the background (none), or the
   // kernel waits for that long, or drops it and resets the connection (zero).
-  std::optional<duration> linger = {};
+  std::optional<detail::any_duration> linger = {};
   int send_buffer = 0;  // bytes; 0: as the system has it
   int receive_buffer = 0;
   // Called with the socket before it is bound or connected, once for each that is made, on the

@@ -34,13 +34,57 @@ concept channel_to_send = requires(const C& c) { typename C::value_type; c.close
 template <class C>
 concept channel_to_receive = requires(const C& c) { typename C::value_type; c.recv(); };
 
+// What a clause is, but an lvalue.
+template <class C>
+concept kept_clause = std::is_lvalue_reference_v<C> &&
+                      requires { typename std::remove_reference_t<C>::vole_clause; };
+
 // Only an rvalue is a clause: an lvalue would be one that outlived its arguments.
 template <class C>
 concept clause = !std::is_lvalue_reference_v<C> && requires { typename C::vole_clause; };
 
+// The one parameter that a function or a function object declares; void if that is not one type.
+template <class Call>
+struct parameter_of {
+  using type = void;
+};
+template <class R, class A>
+struct parameter_of<R (*)(A)> {
+  using type = A;
+};
+template <class R, class A>
+struct parameter_of<R (*)(A) noexcept> {
+  using type = A;
+};
+template <class R, class C, class A>
+struct parameter_of<R (C::*)(A)> {
+  using type = A;
+};
+template <class R, class C, class A>
+struct parameter_of<R (C::*)(A) const> {
+  using type = A;
+};
+template <class R, class C, class A>
+struct parameter_of<R (C::*)(A) noexcept> {
+  using type = A;
+};
+template <class R, class C, class A>
+struct parameter_of<R (C::*)(A) const noexcept> {
+  using type = A;
+};
+template <class Fn>
+struct declared_parameter : parameter_of<Fn> {};
+template <class Fn>
+  requires requires { &Fn::operator(); }
+struct declared_parameter<Fn> : parameter_of<decltype(&Fn::operator())> {};
+// It says T, so it means T, though a T could be made of a std::optional<T>, as a std::any can.
+template <class Fn, class T>
+concept declares_value =
+    std::same_as<std::remove_cvref_t<typename declared_parameter<std::decay_t<Fn>>::type>, T>;
+
 // A handler of on_recv. Where it could take both, as a generic lambda can, it gets the optional.
 template <class Fn, class T>
-concept takes_optional = std::invocable<Fn, std::optional<T>>;
+concept takes_optional = std::invocable<Fn, std::optional<T>> && !declares_value<Fn, T>;
 template <class Fn, class T>
 concept takes_value = !takes_optional<Fn, T> && std::invocable<Fn, T>;
 template <class Fn, class T>
@@ -230,6 +274,22 @@ template <class C>
   return detail::recv_clause<T, decltype(store)>(channel.core(), std::move(store));
 }
 
+// Mistakes. The compiler shows the line with the name.
+template <class C, class Fn>
+  requires detail::channel_to_receive<C> &&
+           (!detail::receive_handler<Fn, typename C::value_type>) &&
+           (!std::same_as<Fn, std::optional<typename C::value_type>&>)
+void on_recv(const C&, Fn&&) = delete;  // on_recv: a handler takes optional<T>, T or nothing
+template <detail::channel_to_send C, class... Rest>
+  requires(!detail::channel_to_receive<C>)
+void on_recv(const C&, Rest&&...) = delete;  // on_recv: a send_chan can only send
+template <detail::channel_to_receive C, class... Rest>
+  requires(!detail::channel_to_send<C>)
+void on_send(const C&, Rest&&...) = delete;  // on_send: a recv_chan can only receive
+template <detail::channel_to_send C, class Value, class... Rest>
+  requires(!std::convertible_to<Value, typename C::value_type>)
+void on_send(const C&, Value&&, Rest&&...) = delete;  // on_send: this is no value for that channel
+
 template <class C, class Value, class Fn = detail::no_handler>
   requires detail::channel_to_send<C> && std::convertible_to<Value, typename C::value_type> &&
            std::invocable<Fn>
@@ -266,6 +326,10 @@ std::size_t select(Clauses&&... clauses) {
     return r.index;
   }
 }
+
+template <class... Clauses>
+  requires(detail::kept_clause<Clauses> || ...)
+void select(Clauses&&...) = delete;  // select: write clauses inside the call, or keep a select_case
 
 // A clause that owns channel, value and handler, for selects whose number of cases is known only at
 // run time. A send case that was taken is spent: it is never taken again.

@@ -51,8 +51,10 @@ class semaphore {
   }
 
   [[nodiscard]] bool try_acquire(std::int32_t n = 1) noexcept {
-    if (n < 0) [[unlikely]]
-      detail::semaphore_negative();
+    if (n <= 0) [[unlikely]] {
+      if (n < 0) detail::semaphore_negative();
+      detail::end_if_left_behind();
+    }
     const std::uint64_t wanted = permits(n);
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
     while (seen >= wanted && (seen & detail::wait_flag::waiting) == 0)

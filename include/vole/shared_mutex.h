@@ -27,20 +27,21 @@ class shared_mutex {
 
   void lock() noexcept {
     if (!try_lock()) [[unlikely]]
-      detail::shared_lock_slow(state_);
+      detail::shared_lock_slow(state_), sign();
   }
   [[nodiscard]] bool try_lock() noexcept {
     std::uint64_t seen = 0;
-    if (change(seen, detail::shared_flag::writer, std::memory_order_acquire)) return true;
+    if (change(seen, detail::shared_flag::writer, std::memory_order_acquire))
+      return signed_if(true);
     detail::end_if_left_behind();
     return false;
   }
   // False: the time was over first. A time that is past only tries.
   [[nodiscard]] bool try_lock_until(detail::any_time_point t) noexcept {
-    return try_lock() || detail::shared_lock_until(state_, detail::to_ns(t));
+    return try_lock() || signed_if(detail::shared_lock_until(state_, detail::to_ns(t)));
   }
   [[nodiscard]] bool try_lock_for(detail::any_duration d) noexcept {
-    return try_lock() || detail::shared_lock_until(state_, detail::deadline_after(d));
+    return try_lock() || signed_if(detail::shared_lock_until(state_, detail::deadline_after(d)));
   }
   // Until the context is cancelled at the latest: then std::system_error with its err(), which the
   // twin puts into `error`, and it is not locked. So it is, too, if the context was cancelled
@@ -51,7 +52,7 @@ class shared_mutex {
   }
   [[nodiscard]] bool lock(const context& ctx, std::error_code& error) noexcept {
     return detail::may_wait(ctx, error) &&
-           (try_lock() || detail::shared_lock_unless(state_, ctx, error));
+           (try_lock() || signed_if(detail::shared_lock_unless(state_, ctx, error)));
   }
   void unlock() noexcept {
     std::uint64_t seen = detail::shared_flag::writer;
@@ -98,6 +99,13 @@ class shared_mutex {
  private:
   static constexpr std::uint64_t blocks_readers =
       detail::shared_flag::writer | detail::wait_flag::waiting;
+
+  // It is ours alone: dumps see whose.
+  [[gnu::always_inline]] void sign() noexcept { detail::put_stack_place(state_.locker); }
+  [[gnu::always_inline]] bool signed_if(bool ours) noexcept {
+    if (ours) sign();
+    return ours;
+  }
 
   bool change(std::uint64_t& seen, std::uint64_t to, std::memory_order order) noexcept {
     return state_.word.compare_exchange_strong(seen, to, order, std::memory_order_relaxed);

@@ -78,11 +78,17 @@ class signal_received : public std::runtime_error {
 // cancel() then has the next Ctrl-C end the program. What the cancellation calls (stop callbacks)
 // runs on a goroutine of vole's or, while no runtime runs, on the thread that tells of signals.
 // Throws as signal_notify.
-[[nodiscard]] cancelable signal_context(const context& parent, std::span<const int> signals);
-[[nodiscard]] inline cancelable signal_context(const context& parent,
-                                               std::initializer_list<int> signals) {
+[[nodiscard]] detail::new_cancelable signal_context(const context& parent,
+                                                    std::span<const int> signals);
+[[nodiscard]] inline detail::new_cancelable signal_context(const context& parent,
+                                                           std::initializer_list<int> signals) {
   return signal_context(parent, std::span<const int>(signals.begin(), signals.size()));
 }
+
+template <detail::dying_context C, class Signals>
+void signal_context(C&& its_cancel_function_is_gone, const Signals&) = delete;
+template <detail::dying_context C>
+void signal_context(C&& its_cancel_function_is_gone, std::initializer_list<int>) = delete;
 
 // The signal does nothing from now on, and no registration or context of before gets it any more; one
 // that is made later does, as if it had never been ignored. Programs that are started by exec ignore

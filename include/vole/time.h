@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include <vole/chan.h>
@@ -32,6 +33,12 @@ inline void sleep_for(detail::any_duration d) noexcept {
   if (ns > 0) return detail::sleep_for_ns(ns);
   detail::end_if_left_behind();
 }
+// Until the context is cancelled at the latest: then std::system_error with its err(), which the
+// twins put into `error`, and return false. So it is, too, if the context was cancelled before.
+void sleep_until(detail::any_time_point t, const context& ctx);
+bool sleep_until(detail::any_time_point t, const context& ctx, std::error_code& error) noexcept;
+void sleep_for(detail::any_duration d, const context& ctx);
+bool sleep_for(detail::any_duration d, const context& ctx, std::error_code& error) noexcept;
 
 namespace detail {
 
@@ -53,7 +60,10 @@ class clock_handle {
   ~clock_handle() { stop_clock(channel_.core()); }
 
   // The nil channel of one that was moved from.
-  recv_chan<time_point> channel() const noexcept { return channel_; }
+  recv_chan<time_point> channel() const noexcept {
+    end_if_left_behind();
+    return channel_;
+  }
 
   // True: it was pending, or its value had not been received yet. Nothing is received from the
   // channel from now on, not even what was on its way.

@@ -15,6 +15,7 @@
 #include "os/os.h"
 #include "root/root.h"
 #include "sched/boot.h"
+#include "sched/captured.h"
 #include "sched/crash.h"
 #include "sched/exit.h"
 #include "sched/park.h"
@@ -22,6 +23,16 @@
 
 namespace vole {
 inline namespace v0 {
+namespace detail {
+
+struct join_places {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+  static_assert(offsetof(join_base, finished_) == rt::kJoinedAt);
+#pragma GCC diagnostic pop
+};
+
+}  // namespace detail
 namespace {
 
 static_assert(detail::kInlineCallable == rt::kInlineCallable);

@@ -64,9 +64,17 @@ class names {
     if (a.out_of_memory) throw std::bad_alloc();
     return std::move(a.list);
   }
+  // "program+0x1234", which addr2line understands.
+  static std::string module_place(std::uintptr_t pc) {
+    const symbols::module_place m = symbols::module_of(pc);
+    char offset[24];
+    std::snprintf(offset, sizeof offset, "%s0x%zx", m.name.empty() ? "" : "+",
+                  static_cast<std::size_t>(m.offset));
+    return std::string(m.name) + offset;
+  }
   static frames look_up(std::uintptr_t pc, std::uintptr_t shown) {
     frames all = look_up_all(pc, shown);
-    if (all.empty()) return {frame{{}, {}, 0, reinterpret_cast<const void*>(shown)}};
+    if (all.empty()) return {frame{module_place(pc), {}, 0, reinterpret_cast<const void*>(shown)}};
     if (!rt::dump::shows_all_frames())
       std::erase_if(
           all, [](const frame& f) { return symbols::is_plumbing(f.function, f.file.c_str()); });
@@ -102,18 +110,42 @@ rt::capture& taken(rt::capture& picture, bool ask_running) {
   return picture;
 }
 
+// How many bytes of a character of UTF-8 begin here; 0: none that is valid.
+std::size_t character_at(std::string_view s, std::size_t at) {
+  const auto byte = [&](std::size_t i) {
+    return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u;
+  };
+  const unsigned first = byte(at);
+  if (first < 0x80) return 1;
+  const std::size_t n = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  for (std::size_t i = 1; i < n; ++i)
+    if ((byte(at + i) & 0xc0) != 0x80) return 0;
+  const unsigned second = byte(at + 1);  // too long a form, surrogates, beyond the last
+  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+      (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+    return 0;
+  return n;
+}
+
+// What is no UTF-8 becomes U+FFFD.
 void put_text(std::string& out, std::string_view text) {
   out += '"';
-  for (const char c : text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    const std::size_t n = character_at(text, at);
     if (c == '"' || c == '\\') {
       (out += '\\') += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
+    } else if (n == 1 && (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)) {
       char code[8];
       std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
       out += code;
+    } else if (n == 0) {
+      out += "\\ufffd";
     } else {
-      out += c;
+      out += text.substr(at, n);
     }
+    at += n != 0 ? n : 1;
   }
   out += '"';
 }
@@ -134,7 +166,27 @@ void put_frame(std::string& out, const frame& f) {
   out += '}';
 }
 
-void put_json(std::string& out, const goroutine_info& g) {
+// Null: not known, or not a goroutine.
+void put_holder(std::string& out, const rt::captured& c) {
+  out += ",\"holder\":";
+  out += c.holder != 0 && c.holder != rt::kHeldElsewhere ? std::to_string(c.holder) : "null";
+  out += ",\"held_elsewhere\":";
+  out += c.holder == rt::kHeldElsewhere ? "true" : "false";
+}
+
+void put_channels(std::string& out, const rt::capture& picture, const rt::captured& c) {
+  out += ",\"channels\":[";
+  std::size_t n;
+  const std::uintptr_t* const channels = picture.channels(c, &n);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i != 0) out += ',';
+    put_pointer(out, reinterpret_cast<const void*>(channels[i]));
+  }
+  out += ']';
+}
+
+void put_json(std::string& out, const goroutine_info& g, const rt::capture& picture,
+              const rt::captured& c) {
   out += "{\"id\":" + std::to_string(g.id) + ",\"parent\":" + std::to_string(g.parent);
   for (const auto& [key, value] : {std::pair(",\"name\":", &g.name),
                                    {",\"status\":", &g.status},
@@ -145,6 +197,8 @@ void put_json(std::string& out, const goroutine_info& g) {
   }
   out += ",\"waiting_ns\":" + std::to_string(g.waiting.count()) + ",\"object\":";
   g.object != nullptr ? put_pointer(out, g.object) : void(out += "null");
+  put_holder(out, c);
+  put_channels(out, picture, c);
   out += ",\"created_at\":";
   put_frame(out, g.created_at);
   out += ",\"stack\":[";
@@ -162,7 +216,7 @@ void dump_json(std::FILE* out) {
   std::string text = "[";
   for (std::size_t i = 0; i < picture.size(); ++i) {
     text += i != 0 ? ",\n" : "\n";
-    put_json(text, info_of(picture, picture.at(i), known));
+    put_json(text, info_of(picture, picture.at(i), known), picture, picture.at(i));
     std::fwrite(text.data(), 1, text.size(), out);
     text.clear();
   }

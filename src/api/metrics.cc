@@ -31,6 +31,7 @@ std::string metrics() {
   gauge("idle_threads", s.idle_threads, "Threads that sleep until they are needed.");
   gauge("spinning_threads", s.spinning_threads, "Threads that look for work.");
   gauge("zombie_threads", s.zombie_threads, "Threads left in user code by runtimes that ended.");
+  gauge("blocking_threads", s.blocking_threads, "Threads in blocking().");
   gauge("goroutines", s.goroutines, "Goroutines that are alive.");
   gauge("global_queue_goroutines", s.global_queue, "Goroutines in the global queue.");
   gauge("local_queue_goroutines", s.local_queues, "Goroutines in all local queues together.");

@@ -269,10 +269,14 @@ void end_listening(signal_listener* l) noexcept {
 }  // namespace detail
 
 void ignore_signal(int number) {
+  detail::end_if_left_behind();
   detail::set_aside("ignore_signal", number, &os::ignore_signal);
 }
 
-void reset_signal(int number) { detail::set_aside("reset_signal", number, &os::reset_signal); }
+void reset_signal(int number) {
+  detail::end_if_left_behind();
+  detail::set_aside("reset_signal", number, &os::reset_signal);
+}
 
 }  // namespace v0
 }  // namespace vole

@@ -10,9 +10,11 @@ namespace {
 
 // One thread dies, the others wait for it.
 //
-// The first caller of fatal() claims `dying`, speaks, runs the hook and aborts. A
-// fatal() inside its hook prints its sentence and aborts at once. Any other thread
-// waits for the end; if the hook hangs, it ends the program itself.
+// The first caller of begin_last_words() claims `dying`, and speaks: fatal(), a panic, a fault.
+// fatal() runs the hook and aborts. A fatal() inside its hook, or inside other last words, prints
+// its sentence and aborts at once. Another thread that has last words of its own waits for the end;
+// if the dying thread hangs, it ends the program itself. A thread that only wants to end well
+// (run() returns, exit()) waits for as long as it takes: the dying thread needs nothing of it.
 constexpr std::int64_t kPatienceNs = 10'000'000'000;
 
 constinit atomic<void (*)() noexcept> hook{nullptr};
@@ -27,6 +29,16 @@ void say(std::string_view what) noexcept {
   sentence line;
   line << kBefore << what.substr(0, sentence::kRoom - kBefore.size() - 1) << "\n";
   line.print();
+}
+
+// False: this thread had it before.
+bool claim_last_words() noexcept {
+  const char* first = nullptr;
+  if (dying.compare_exchange_strong(first, &self, seq_cst)) return true;
+  if (first == &self) return false;
+  while (futex_wait_for(&never, 0, kPatienceNs)) {
+  }
+  std::abort();
 }
 
 }  // namespace
@@ -69,18 +81,27 @@ void sentence::print() const noexcept { write_stderr(text_, size_); }
 
 void set_fatal_hook(void (*h)() noexcept) noexcept { hook.store(h, std::memory_order_release); }
 
+void begin_last_words() noexcept { claim_last_words(); }
+
+void wait_if_dying() noexcept {
+  const char* const who = dying.load(seq_cst);
+  if (who == nullptr || who == &self) return;
+  for (;;) futex_wait(&never, 0);
+}
+
+void end_if_dying() noexcept {
+  if (dying.load(seq_cst) == &self) std::abort();
+}
+
+void forget_dying_threads() noexcept {
+  if (dying.load(seq_cst) != &self) dying.store(nullptr, seq_cst);
+}
+
 void fatal(std::string_view what) noexcept {
-  const char* first = nullptr;
-  if (dying.compare_exchange_strong(first, &self, seq_cst)) {
-    say(what);
-    auto* const dump = hook.load(std::memory_order_acquire);  // pairs: set_fatal_hook
-    if (dump != nullptr) dump();
-  } else if (first == &self) {
-    say(what);
-  } else {
-    while (futex_wait_for(&never, 0, kPatienceNs)) {
-    }
-  }
+  const bool is_first = claim_last_words();
+  say(what);
+  auto* const dump = hook.load(std::memory_order_acquire);  // pairs: set_fatal_hook
+  if (is_first && dump != nullptr) dump();
   std::abort();
 }
 

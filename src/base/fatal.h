@@ -39,4 +39,15 @@ class sentence {
 // Called once, after the sentence, on the dying thread. Must be signal-safe.
 void set_fatal_hook(void (*hook)() noexcept) noexcept;
 
+// Before the first byte of any last words, fatal()'s or others': this thread ends the program. If
+// another thread does already, this one waits for the end and does not return.
+void begin_last_words() noexcept;
+// Does not return if another thread ends the program. Whoever would end it with a status of his own
+// calls this first, so that the last words are heard and the status is theirs.
+void wait_if_dying() noexcept;
+// This thread will never speak again. If it was to end the program, it does so now.
+void end_if_dying() noexcept;
+// In a forked child, where no other thread is.
+void forget_dying_threads() noexcept;
+
 }  // namespace vole::base

@@ -23,6 +23,7 @@
 
 #include "chan/core.h"
 #include "chan/heap_sort.h"
+#include "gmp/waited_places.h"
 #include "os/os.h"
 #include "sched/timers.h"
 #include "sched/value_move.h"
@@ -84,6 +85,9 @@ struct frame {
 };
 
 static_assert(sizeof(waiter) <= sizeof(select_scratch::waiter));
+static_assert(offsetof(frame, ops) == rt::kSelectCasesAt && offsetof(frame, n) == rt::kSelectCountAt);
+static_assert(sizeof(select_op) == rt::kCaseBytes &&
+              offsetof(select_op, channel) == rt::kCaseChannelAt);
 
 // Both orders, of any number: the one to look in, and the channels by address.
 void order(frame& f, rand_state& random) noexcept {

@@ -108,10 +108,10 @@ int whence_of(seek_from from) noexcept {
 namespace detail {
 
 // The position is the copy's until it is over.
-bool file_copy::to_conn(net::conn& to, file& from, copied& c) {
+bool file_copy::to_conn(net::conn& to, file& from, const context* ctx, copied& c) {
   at_position mine(from.state_, c.read_error);
   if (!mine) return true;
-  return kernel_copy::send_file(to, from.state_->fd(), c);
+  return kernel_copy::send_file(to, from.state_->fd(), ctx, c);
 }
 
 void close_file(file_state* f) noexcept {

@@ -12,57 +12,71 @@ namespace vole {
 inline namespace v0 {
 namespace detail {
 
-void copy_bytes(byte_sink to, byte_source from, copied& c) {
+void copy_bytes(byte_sink to, byte_source from, const context* ctx, copied& c) {
+  end_if_left_behind();
   std::byte buffer[8192];
-  while (const std::size_t n = read_some(from, buffer, c.read_error)) {
-    c.bytes += write_all(to, {buffer, n}, c.write_error);
+  while (const std::size_t n = read_some(from, buffer, ctx, c.read_error)) {
+    c.bytes += write_all(to, {buffer, n}, ctx, c.write_error);
     if (c.write_error) return;
   }
 }
 
-void copy_conns(net::conn& to, net::conn& from, copied& c) {
-  if (!kernel_copy::splice(to, from, c)) copy_bytes(sink_of(to), source_of(from), c);
+void copy_conns(net::conn& to, net::conn& from, const context* ctx, copied& c) {
+  end_if_left_behind();
+  if (!kernel_copy::splice(to, from, ctx, c)) copy_bytes(sink_of(to), source_of(from), ctx, c);
 }
 
-void copy_file(net::conn& to, int file, copied& c) {
-  if (kernel_copy::send_file(to, file, c)) return;
-  const byte_source by_hand{
-      &file, [](void* object, std::span<std::byte> into, std::error_code& error) -> std::size_t {
-        return read_descriptor(*static_cast<int*>(object), into, error);
-      }};
-  copy_bytes(sink_of(to), by_hand, c);
+void copy_file(net::conn& to, int file, const context* ctx, copied& c) {
+  end_if_left_behind();
+  if (kernel_copy::send_file(to, file, ctx, c)) return;
+  const byte_source by_hand{&file, [](void* object, std::span<std::byte> into, const context* by,
+                                      std::error_code& error) -> std::size_t {
+                              return read_descriptor(*static_cast<int*>(object), into, by, error);
+                            }};
+  copy_bytes(sink_of(to), by_hand, ctx, c);
 }
 
-void copy_file(net::conn& to, file& from, copied& c) {
-  if (!file_copy::to_conn(to, from, c)) copy_bytes(sink_of(to), source_of(from), c);
+void copy_file(net::conn& to, file& from, const context* ctx, copied& c) {
+  end_if_left_behind();
+  if (!file_copy::to_conn(to, from, ctx, c)) copy_bytes(sink_of(to), source_of(from), ctx, c);
 }
 
-void read_everything(byte_source from, std::size_t limit, std::string& to, std::error_code& error) {
-  constexpr std::size_t kFirst = 4096;
-  std::size_t done = 0;
-  for (;;) {
-    if (done == to.size()) {
-      // One more than the limit: whether there is more shows only if there is room for it.
-      const std::size_t most = limit < to.max_size() ? limit + 1 : to.max_size();
-      if (done == most) break;
-      to.resize(std::min(most, std::max(kFirst, 2 * done)));
-    }
-    const std::size_t n =
-        read_some(from, std::as_writable_bytes(std::span(to).subspan(done)), error);
-    if (n == 0) break;
-    done += n;
-  }
-  if (!error && done > limit) error = errc::too_long;
-  to.resize(std::min(done, limit));
-}
-
-void throw_io(const char* operation, const std::error_code& error) { throw_net(operation, error); }
-
-void throw_copy_error(const copied& c) {
+std::uint64_t conclude_copy(const copied& c, const copy_ending& last) {
   const bool is_sink = static_cast<bool>(c.write_error);
   const std::error_code& code = is_sink ? c.write_error : c.read_error;
-  throw io::copy_error(code, is_sink ? io::copy_side::sink : io::copy_side::source, c.bytes,
-                       (is_sink ? "copy: write: " : "copy: read: ") + message_of(code));
+  if (last.write_error != nullptr) {
+    *last.error = c.read_error;
+    *last.write_error = c.write_error;
+  } else if (last.error != nullptr) {
+    *last.error = code;
+  } else if (code) {
+    throw io::copy_error(code, is_sink ? io::copy_side::sink : io::copy_side::source, c.bytes,
+                         (is_sink ? "copy: write: " : "copy: read: ") + message_of(code));
+  }
+  return c.bytes;
+}
+
+std::string read_everything(byte_source from, std::size_t limit, const io_ending& last) {
+  constexpr std::size_t kFirst = 4096;
+  return reported("read all", last, [&](std::error_code& error) {
+    std::string to;
+    std::size_t done = 0;
+    for (;;) {
+      if (done == to.size()) {
+        // One more than the limit: whether there is more shows only if there is room for it.
+        const std::size_t most = limit < to.max_size() ? limit + 1 : to.max_size();
+        if (done == most) break;
+        to.resize(std::min(most, std::max(kFirst, 2 * done)));
+      }
+      const std::size_t n =
+          read_some(from, std::as_writable_bytes(std::span(to).subspan(done)), last.ctx, error);
+      if (n == 0) break;
+      done += n;
+    }
+    if (!error && done > limit) error = errc::too_long;
+    to.resize(std::min(done, limit));
+    return to;
+  });
 }
 
 }  // namespace detail
@@ -72,27 +86,6 @@ namespace io {
 copy_error::copy_error(const std::error_code& code, copy_side side, std::uint64_t bytes,
                        std::string what)
     : std::system_error(code, what), side_(side), bytes_(bytes), what_(std::move(what)) {}
-
-std::uint64_t copy(net::conn& to, int file, std::error_code& read_error,
-                   std::error_code& write_error) {
-  detail::copied c;
-  detail::copy_file(to, file, c);
-  read_error = c.read_error;
-  write_error = c.write_error;
-  return c.bytes;
-}
-std::uint64_t copy(net::conn& to, int file, std::error_code& error) {
-  std::error_code write_error;
-  const std::uint64_t n = copy(to, file, error, write_error);
-  if (write_error) error = write_error;
-  return n;
-}
-std::uint64_t copy(net::conn& to, int file) {
-  detail::copied c;
-  detail::copy_file(to, file, c);
-  if (c.failed()) detail::throw_copy_error(c);
-  return c.bytes;
-}
 
 }  // namespace io
 }  // namespace v0

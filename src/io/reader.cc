@@ -44,15 +44,17 @@ void reader::make_room(std::size_t wanted) {
 }
 
 // Reads once. 0: the end, or an error.
-std::size_t reader::fill(std::size_t wanted, std::error_code& error) {
+std::size_t reader::fill(std::size_t wanted, const context* ctx, std::error_code& error) {
   if (begin_ == end_) begin_ = end_ = 0;
   make_room(wanted);
-  const std::size_t n = detail::read_some(source_, {buffer_.get() + end_, size_ - end_}, error);
+  const std::size_t n =
+      detail::read_some(source_, {buffer_.get() + end_, size_ - end_}, ctx, error);
   end_ += n;
   return n;
 }
 
-bool reader::read_piece(char delimiter, bool is_line, std::string& to, std::error_code& error) {
+bool reader::find_piece(char delimiter, bool is_line, std::string& to, const context* ctx,
+                        std::error_code& error) {
   error.clear();
   to.clear();
   complete_ = false;
@@ -74,7 +76,7 @@ bool reader::read_piece(char delimiter, bool is_line, std::string& to, std::erro
       return true;
     }
     looked = have.size();
-    if (fill(0, error) == 0) break;
+    if (fill(0, ctx, error) == 0) break;
   }
   const std::string_view rest = ahead();
   if (!error && rest.size() > max_line_) error = errc::too_long;
@@ -84,71 +86,47 @@ bool reader::read_piece(char delimiter, bool is_line, std::string& to, std::erro
   return true;
 }
 
-bool reader::read_line(std::string& line, std::error_code& error) {
-  return read_piece('\n', true, line, error);
-}
-bool reader::read_until(char delimiter, std::string& text, std::error_code& error) {
-  return read_piece(delimiter, false, text, error);
-}
-
-std::size_t reader::read(std::span<std::byte> to, std::error_code& error) {
-  error.clear();
+std::size_t reader::read_once(std::span<std::byte> to, const context* ctx, std::error_code& error) {
   if (to.empty()) return 0;
   if (buffered() == 0) {
-    if (to.size() >= first_size_) return detail::read_some(source_, to, error);
-    if (fill(0, error) == 0) return 0;
+    if (to.size() >= first_size_) return detail::read_some(source_, to, ctx, error);
+    if (fill(0, ctx, error) == 0) return 0;
   }
   return take(to);
 }
 
-std::size_t reader::read_exact(std::span<std::byte> to, std::error_code& error) {
-  error.clear();
-  std::size_t done = 0;
-  while (done < to.size()) {
-    const std::size_t n = read(to.subspan(done), error);
-    if (n == 0) break;
-    done += n;
-  }
-  if (!error && done != 0 && done < to.size()) error = errc::unexpected_end;
-  return done;
+bool reader::read_piece(char delimiter, bool is_line, std::string& to,
+                        const detail::io_ending& last) {
+  return detail::reported(is_line ? "read line" : "read until", last, [&](std::error_code& error) {
+    return find_piece(delimiter, is_line, to, last.ctx, error);
+  });
 }
 
-std::string_view reader::peek(std::size_t n, std::error_code& error) {
-  error.clear();
-  while (buffered() < n && fill(n, error) != 0) {
-  }
-  return ahead().substr(0, n);
+std::size_t reader::read_some(std::span<std::byte> to, const detail::io_ending& last) {
+  return detail::reported("read", last, [&](std::error_code& error) {
+    return read_once(to, last.ctx, error);
+  });
 }
 
-bool reader::read_line(std::string& line) {
-  std::error_code error;
-  const bool is_there = read_line(line, error);
-  if (error) detail::throw_io("read line", error);
-  return is_there;
+std::size_t reader::read_all_of(std::span<std::byte> to, const detail::io_ending& last) {
+  return detail::reported("read exact", last, [&](std::error_code& error) {
+    std::size_t done = 0;
+    while (done < to.size()) {
+      const std::size_t n = read_once(to.subspan(done), last.ctx, error);
+      if (n == 0) break;
+      done += n;
+    }
+    if (!error && done != 0 && done < to.size()) error = errc::unexpected_end;
+    return done;
+  });
 }
-bool reader::read_until(char delimiter, std::string& text) {
-  std::error_code error;
-  const bool is_there = read_until(delimiter, text, error);
-  if (error) detail::throw_io("read until", error);
-  return is_there;
-}
-std::size_t reader::read(std::span<std::byte> to) {
-  std::error_code error;
-  const std::size_t n = read(to, error);
-  if (error) detail::throw_io("read", error);
-  return n;
-}
-std::size_t reader::read_exact(std::span<std::byte> to) {
-  std::error_code error;
-  const std::size_t n = read_exact(to, error);
-  if (error) detail::throw_io("read exact", error);
-  return n;
-}
-std::string_view reader::peek(std::size_t n) {
-  std::error_code error;
-  const std::string_view next = peek(n, error);
-  if (error) detail::throw_io("peek", error);
-  return next;
+
+std::string_view reader::look_ahead(std::size_t n, const detail::io_ending& last) {
+  return detail::reported("peek", last, [&](std::error_code& error) {
+    while (buffered() < n && fill(n, last.ctx, error) != 0) {
+    }
+    return ahead().substr(0, n);
+  });
 }
 
 }  // namespace io

@@ -14,30 +14,32 @@ writer::~writer() {
   if (buffered() == 0 || error_) return;
   try {
     std::error_code nobody_hears;
-    flush(nobody_hears);
+    empty_buffer(nullptr, nobody_hears);
   } catch (...) {  // the sink's own: a destructor has no way to tell
   }
 }
 
-std::size_t writer::pass_on(std::span<const std::byte> from, std::error_code& error) {
+std::size_t writer::pass_on(std::span<const std::byte> from, const context* ctx,
+                            std::error_code& error) {
   error_ = std::make_error_code(std::errc::io_error);  // if the sink throws
-  const std::size_t n = detail::write_all(sink_, from, error);
+  const std::size_t n = detail::write_all(sink_, from, ctx, error);
   error_ = error;
   return n;
 }
 
-void writer::flush(std::error_code& error) {
-  begin_ += pass_on({buffer_.get() + begin_, end_ - begin_}, error);
+void writer::empty_buffer(const context* ctx, std::error_code& error) {
+  begin_ += pass_on({buffer_.get() + begin_, end_ - begin_}, ctx, error);
   if (begin_ == end_) begin_ = end_ = 0;
 }
 
-std::size_t writer::write(std::span<const std::byte> from, std::error_code& error) {
+std::size_t writer::put(std::span<const std::byte> from, const context* ctx,
+                        std::error_code& error) {
   error = error_;
   if (error || from.empty()) return 0;
   if (from.size() > size_ - end_) {
-    flush(error);
+    empty_buffer(ctx, error);
     if (error) return 0;
-    if (from.size() >= size_) return pass_on(from, error);
+    if (from.size() >= size_) return pass_on(from, ctx, error);
   }
   if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<std::byte[]>(size_);
   std::memcpy(buffer_.get() + end_, from.data(), from.size());
@@ -45,16 +47,17 @@ std::size_t writer::write(std::span<const std::byte> from, std::error_code& erro
   return from.size();
 }
 
-void writer::flush() {
-  std::error_code error;
-  flush(error);
-  if (error) detail::throw_io("flush", error);
+std::size_t writer::accept(std::span<const std::byte> from, const detail::io_ending& last) {
+  return detail::reported("write", last, [&](std::error_code& error) {
+    return put(from, last.ctx, error);
+  });
 }
-std::size_t writer::write(std::span<const std::byte> from) {
-  std::error_code error;
-  const std::size_t n = write(from, error);
-  if (error) detail::throw_io("write", error);
-  return n;
+
+void writer::write_out(const detail::io_ending& last) {
+  detail::reported("flush", last, [&](std::error_code& error) {
+    empty_buffer(last.ctx, error);
+    return 0;
+  });
 }
 
 }  // namespace io

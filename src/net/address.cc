@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include <vole/detail/left_behind.h>
 #include <vole/detail/net_address.h>
 
 #include "net/calls.h"
@@ -21,6 +22,7 @@ using detail::transport;
 
 // What is wrong, or null.
 const char* read(std::string_view text, std::string_view network, address_parts& p) {
+  detail::end_if_left_behind();
   const detail::network_name n = detail::find_network(network);
   if (n.kind == transport::none) return "unknown network";
   p.kind = n.kind;

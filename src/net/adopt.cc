@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include <vole/detail/left_behind.h>
 #include <vole/net.h>
 
 #include "net/calls.h"
@@ -43,6 +44,7 @@ struct give_back {
 }  // namespace
 
 endpoint* adopt_fd(int fd, std::error_code& error) {
+  end_if_left_behind();
   error.clear();
   const calls::result was = calls::make_nonblocking(fd, true);
   if (!was.ok()) {
@@ -84,6 +86,7 @@ bool has_datagrams(int fd) noexcept {
 
 // What is not a socket says so; another one is no such thing.
 endpoint* adopt_if(bool suits, int fd, std::error_code& error) {
+  detail::end_if_left_behind();
   if (suits) return detail::adopt_fd(fd, error);
   const detail::calls::result r = detail::calls::option(fd, SOL_SOCKET, SO_TYPE);
   error = r.ok() ? std::make_error_code(std::errc::invalid_argument)

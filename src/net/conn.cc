@@ -139,6 +139,14 @@ std::size_t write_all(endpoint* e, std::span<const const_buffer> parts, const co
   return mine ? write_turn(*e, parts, ctx, error) : 0;
 }
 
+void shut_down(endpoint* e, int ways) noexcept {
+  {
+    const detail::using_file here(e);
+    if (here) calls::shut_down(e->fd(), ways);
+  }
+  detail::end_if_left_behind();
+}
+
 // Or throws.
 template <class Bytes>
 std::size_t must(std::size_t (*what)(endpoint*, Bytes, const context*, std::error_code&) noexcept,
@@ -206,10 +214,12 @@ std::size_t conn::write(parts from, const context& ctx, std::error_code& error) 
   return write_all(end_, from, &ctx, error);
 }
 
-std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t count,
-                              std::error_code& error) noexcept {
+namespace {
+
+std::uint64_t send_whole(endpoint* e, int file, std::uint64_t offset, std::uint64_t count,
+                         const context* ctx, std::error_code& error) noexcept {
   detail::end_if_left_behind();
-  const turn mine(end_, way::out, error);
+  const turn mine(e, way::out, ctx, error);
   if (!mine) return 0;
   if (offset > INT64_MAX) {
     error = std::make_error_code(std::errc::invalid_argument);
@@ -220,29 +230,46 @@ std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t coun
   while (done < count) {
     const std::size_t most = clip(count - done);
     const std::int64_t n = until_done(
-        *end_, way::out, error, [&](int fd) { return calls::send_file(fd, file, &from, most); });
+        *e, way::out, error, [&](int fd) { return calls::send_file(fd, file, &from, most); },
+        false, ctx);
     if (n == 0) break;  // the file's end, or an error
     done += static_cast<std::uint64_t>(n);
   }
   return done;
 }
 
-std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t count) {
+std::uint64_t send_or_throw(endpoint* e, int file, std::uint64_t offset, std::uint64_t count,
+                            const context* ctx) {
   std::error_code error;
-  const std::uint64_t n = send_file(file, offset, count, error);
-  if (error) detail::throw_net(named("send file", end_), error);
+  const std::uint64_t n = send_whole(e, file, offset, count, ctx, error);
+  if (error) detail::throw_net(named("send file", e), error);
   return n;
 }
 
-void conn::close_write() const noexcept {
-  const detail::using_file here(end_);
-  if (here) calls::shut_down(end_->fd(), SHUT_WR);
+}  // namespace
+
+std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t count) {
+  return send_or_throw(end_, file, offset, count, nullptr);
 }
-void conn::close_read() const noexcept {
-  const detail::using_file here(end_);
-  if (here) calls::shut_down(end_->fd(), SHUT_RD);
+std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t count,
+                              std::error_code& error) noexcept {
+  return send_whole(end_, file, offset, count, nullptr, error);
 }
-address conn::remote_address() const { return end_ != nullptr ? end_->remote : address(); }
+std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t count,
+                              const context& ctx) {
+  return send_or_throw(end_, file, offset, count, &ctx);
+}
+std::uint64_t conn::send_file(int file, std::uint64_t offset, std::uint64_t count,
+                              const context& ctx, std::error_code& error) noexcept {
+  return send_whole(end_, file, offset, count, &ctx, error);
+}
+
+void conn::close_write() const noexcept { shut_down(end_, SHUT_WR); }
+void conn::close_read() const noexcept { shut_down(end_, SHUT_RD); }
+address conn::remote_address() const {
+  detail::end_if_left_behind();
+  return end_ != nullptr ? end_->remote : address();
+}
 
 }  // namespace net
 }  // namespace v0

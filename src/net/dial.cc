@@ -15,6 +15,7 @@
 #include <utility>
 
 #include <vole/chan.h>
+#include <vole/detail/left_behind.h>
 #include <vole/go.h>
 #include <vole/net.h>
 #include <vole/runtime.h>
@@ -160,6 +161,7 @@ connected dial_parallel(const dialing& d, const list& at, const patience& p) {
 
 conn dial_all(std::string_view network, std::string_view at, const dial_options& o,
               const patience& p, failure& f) {
+  detail::end_if_left_behind();
   f.code = p.over();
   if (f) return {};
   rt::belonging<dialing> d(

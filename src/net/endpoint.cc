@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include <vole/detail/left_behind.h>
 #include <vole/net.h>
 
 #include "net/calls.h"
@@ -53,33 +54,43 @@ std::string named(const char* what, const endpoint* e) {
   return s;
 }
 
-net_handle::operator bool() const noexcept { return end_ != nullptr && !end_->closed(); }
+net_handle::operator bool() const noexcept {
+  end_if_left_behind();
+  return end_ != nullptr && !end_->closed();
+}
 
 void net_handle::close() const noexcept {
   if (end_ != nullptr) close_endpoint(*end_);
+  end_if_left_behind();
 }
 
 void net_handle::set_deadline(any_time_point t) const noexcept {
-  set_read_deadline(t);
-  set_write_deadline(t);
+  if (end_ != nullptr) end_->set_deadline(way::in, to_ns(t));
+  if (end_ != nullptr) end_->set_deadline(way::out, to_ns(t));
+  end_if_left_behind();
 }
 void net_handle::set_read_deadline(any_time_point t) const noexcept {
   if (end_ != nullptr) end_->set_deadline(way::in, to_ns(t));
+  end_if_left_behind();
 }
 void net_handle::set_write_deadline(any_time_point t) const noexcept {
   if (end_ != nullptr) end_->set_deadline(way::out, to_ns(t));
+  end_if_left_behind();
 }
 
 net::address net_handle::local_address() const {
+  end_if_left_behind();
   return end_ != nullptr ? end_->local : net::address();
 }
 
 int net_handle::native_handle() const noexcept {
+  end_if_left_behind();
   const using_file here(end_);
   return here ? end_->fd() : -1;
 }
 
 int net_handle::release() noexcept {
+  end_if_left_behind();
   endpoint* const e = std::exchange(end_, nullptr);
   if (e == nullptr) return -1;
   const rt::belonging<handle_ptr> mine(e);

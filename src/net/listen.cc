@@ -75,6 +75,7 @@ endpoint_ptr open_at(const network_name& n, const address& at, bool packets,
 
 endpoint_ptr open_any(std::string_view network, std::string_view at, bool packets,
                       const listen_options& o, failure& f) {
+  detail::end_if_left_behind();
   const network_name n = detail::find_network(network);
   const bool suits = (n.socket_type() == SOCK_DGRAM) == packets;
   if (n.kind != transport::none && !suits) {

@@ -81,6 +81,11 @@ packet packet_conn::read_from(std::span<std::byte> to, const context& ctx, std::
   return receive(end_, to, &ctx, error);
 }
 
+address packet_conn::remote_address() const {
+  detail::end_if_left_behind();
+  return end_ != nullptr ? end_->remote : address();
+}
+
 std::size_t packet_conn::write_to(const_buffer from, const address& to) {
   return send_or_throw(end_, from, to, nullptr);
 }

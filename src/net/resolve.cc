@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <vole/detail/left_behind.h>
 #include <vole/net.h>
 #include <vole/select.h>
 
@@ -108,10 +109,13 @@ std::vector<address> find_ip(const network_name& n, std::string_view network, st
 
 // As long as the caller does.
 failure wait_for_answer(name_job& job, const std::string& name, const patience& p) {
+  const context never;
+  const context& ctx = p.ctx != nullptr ? *p.ctx : never;
   const std::size_t came =
-      p.ctx != nullptr
-          ? select(on_recv(job.answer), on_done(*p.ctx))
-          : select(on_recv(job.answer), on_after(from_ns(p.deadline) - from_ns(os::now_ns())));
+      p.deadline == kNeverNs
+          ? select(on_recv(job.answer), on_done(ctx))
+          : select(on_recv(job.answer), on_done(ctx),
+                   on_after(from_ns(p.deadline) - from_ns(os::now_ns())));
   if (came == 0) return std::move(job.why());
   failure f;
   f.code = p.over();
@@ -146,6 +150,7 @@ namespace {
 
 std::vector<address> find(std::string_view network, std::string_view at, const detail::patience& p,
                           detail::failure& f) {
+  detail::end_if_left_behind();
   f.code = p.over();
   if (f) return {};
   return detail::find_addresses(detail::find_network(network), network, at, detail::purpose::dial,

@@ -29,43 +29,48 @@ bool is_refusal(const std::error_code& error) noexcept {
   return e == EINVAL || e == ENOSYS || e == EOPNOTSUPP || e == ESPIPE || e == EOVERFLOW;
 }
 
-std::size_t draw(endpoint& from, const transit_pipes::pipe& p, std::error_code& error) noexcept {
-  const turn mine(&from, way::in, error);
+std::size_t draw(endpoint& from, const transit_pipes::pipe& p, const context* ctx,
+                 std::error_code& error) noexcept {
+  const turn mine(&from, way::in, ctx, error);
   if (!mine) return 0;
   from.has_given(0, 0);  // a read that follows must ask the kernel
   return static_cast<std::size_t>(
-      until_done(from, way::in, error, [&](int fd) { return calls::splice(fd, p.in, kPipeSize); }));
+      until_done(from, way::in, error, [&](int fd) { return calls::splice(fd, p.in, kPipeSize); },
+                 false, ctx));
 }
 
-std::size_t pour(endpoint& to, const transit_pipes::pipe& p, std::size_t n,
+std::size_t pour(endpoint& to, const transit_pipes::pipe& p, std::size_t n, const context* ctx,
                  std::error_code& error) noexcept {
-  const turn mine(&to, way::out, error);
+  const turn mine(&to, way::out, ctx, error);
   if (!mine) return 0;
   return static_cast<std::size_t>(
-      until_done(to, way::out, error, [&](int fd) { return calls::splice(p.out, fd, n); }));
+      until_done(to, way::out, error, [&](int fd) { return calls::splice(p.out, fd, n); }, false,
+                 ctx));
 }
 
 // The sink takes nothing from a pipe: n bytes by hand.
-void pour_by_hand(net::conn& to, const transit_pipes::pipe& p, std::size_t n, copied& c) noexcept {
+void pour_by_hand(net::conn& to, const transit_pipes::pipe& p, std::size_t n, const context* ctx,
+                  copied& c) noexcept {
   std::byte buffer[4096];
   while (n != 0 && !c.write_error) {
     const calls::result r = calls::read(p.out, buffer, n < sizeof(buffer) ? n : sizeof(buffer));
     if (!r.ok()) c.write_error = system_error_code(r.error);
     const auto got = static_cast<std::size_t>(r.value);
     if (got == 0) return;
-    c.bytes += to.write(std::span<const std::byte>(buffer, got), c.write_error);
+    const std::span<const std::byte> part(buffer, got);
+    c.bytes += ctx != nullptr ? to.write(part, *ctx, c.write_error) : to.write(part, c.write_error);
     n -= got;
   }
 }
 
 // True: go on with splice.
 bool pour_all(net::conn& to, endpoint& sink, const transit_pipes::pipe& p, std::size_t n,
-              copied& c) noexcept {
+              const context* ctx, copied& c) noexcept {
   while (n != 0) {
-    const std::size_t now = pour(sink, p, n, c.write_error);
+    const std::size_t now = pour(sink, p, n, ctx, c.write_error);
     if (is_refusal(c.write_error)) {
       c.write_error.clear();
-      pour_by_hand(to, p, n, c);
+      pour_by_hand(to, p, n, ctx, c);
       return false;
     }
     if (now == 0) return true;
@@ -125,7 +130,8 @@ void transit_pipes::close(pipe* p) noexcept {
   p->used.store(false, release);
 }
 
-bool kernel_copy::splice(net::conn& to, net::conn& from, copied& c) noexcept {
+bool kernel_copy::splice(net::conn& to, net::conn& from, const context* ctx,
+                         copied& c) noexcept {
   endpoint* const source = from.end_;
   endpoint* const sink = to.end_;
   if (source == nullptr || sink == nullptr) return false;
@@ -134,27 +140,27 @@ bool kernel_copy::splice(net::conn& to, net::conn& from, copied& c) noexcept {
   if (p == nullptr) return false;
   bool by_splice = true;
   while (by_splice && !c.write_error) {
-    const std::size_t n = draw(*source, *p, c.read_error);
+    const std::size_t n = draw(*source, *p, ctx, c.read_error);
     if (is_refusal(c.read_error)) {
       c.read_error.clear();
       by_splice = false;
     } else if (n == 0) {
       break;
     } else {
-      by_splice = pour_all(to, *sink, *p, n, c);
+      by_splice = pour_all(to, *sink, *p, n, ctx, c);
     }
   }
   transit_pipes::close(p);
   return by_splice || c.failed();
 }
 
-bool kernel_copy::send_file(net::conn& to, int file, copied& c) noexcept {
+bool kernel_copy::send_file(net::conn& to, int file, const context* ctx, copied& c) noexcept {
   for (;;) {
     std::error_code error;
-    const turn mine(to.end_, way::out, error);
-    const std::int64_t n = !mine ? 0 : until_done(*to.end_, way::out, error, [&](int fd) {
-      return calls::send_file(fd, file, nullptr, kMostAtOnce);
-    });
+    const turn mine(to.end_, way::out, ctx, error);
+    const auto call = [&](int fd) { return calls::send_file(fd, file, nullptr, kMostAtOnce); };
+    const std::int64_t n =
+        !mine ? 0 : until_done(*to.end_, way::out, error, call, false, ctx);
     if (is_refusal(error)) return false;
     (is_files(error) ? c.read_error : c.write_error) = error;
     if (n == 0) return true;
@@ -162,9 +168,10 @@ bool kernel_copy::send_file(net::conn& to, int file, copied& c) noexcept {
   }
 }
 
-std::size_t read_descriptor(int file, std::span<std::byte> to, std::error_code& error) {
+std::size_t read_descriptor(int file, std::span<std::byte> to, const context* ctx,
+                            std::error_code& error) {
   for (;;) {
-    (void)wait_readable(file, error);
+    (void)(ctx != nullptr ? wait_readable(file, *ctx, error) : wait_readable(file, error));
     if (error) return 0;
     const calls::result r = blocking([&] { return calls::read(file, to.data(), to.size()); });
     if (r.error == EAGAIN) continue;

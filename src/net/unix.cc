@@ -105,6 +105,7 @@ std::vector<int> conn::recv_fds(std::size_t most, const context& ctx, std::error
 }
 
 credentials conn::peer_credentials(std::error_code& error) const noexcept {
+  detail::end_if_left_behind();
   const detail::using_file here(end_);
   error = here ? std::error_code() : std::error_code(errc::closed);
   if (!here) return {};
@@ -122,6 +123,7 @@ credentials conn::peer_credentials() const {
 }
 
 std::pair<conn, conn> pipe(std::error_code& error) {
+  detail::end_if_left_behind();
   int ends[2];
   const calls::result made = calls::socket_pair(ends);
   error = detail::system_error_code(made.error);

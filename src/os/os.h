@@ -48,6 +48,9 @@ std::uint64_t thread_id() noexcept;  // the kernel's id of the calling thread
 enum class thread_state : std::uint8_t { running, sleeping, stopped };
 thread_state state_of(std::uint64_t thread_id) noexcept;
 
+// A word of our own memory, which may not be there: then false. Signal-safe; a system call.
+bool read_own_memory(std::uintptr_t address, std::uintptr_t* word) noexcept;
+
 // How long that thread would like to run at a time once it has a processor: the longer, the later
 // it gets one (EEVDF). 0: as the kernel does by itself. No effect before Linux 6.12.
 void prefer_slice(std::uint64_t thread_id, std::int64_t ns) noexcept;

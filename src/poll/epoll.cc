@@ -156,7 +156,9 @@ void start_again_in_child() noexcept {
   ::close(kernel.event.exchange(-1, relaxed));
   ::close(kernel.epoll.exchange(-1, relaxed));
   kernel.broken.store(0, relaxed);
-  if (start_locked() != 0) fatal("poll: a forked child cannot make its poller");
+  if (start_locked() != 0) fatal(
+        "poll: a forked child cannot make its poller. Is the limit of open files (ulimit -n) "
+        "reached?");
   descriptors.for_each([](descriptor* d) {
     if (d->fd < 0) return;
     epoll_event e = everything(d);

@@ -14,4 +14,11 @@ vole_root_note:
 .Lcontent:
         .quad   vole_root - .Lcontent
 
+#ifdef VOLE_GDB_SCRIPT
+// gdb runs the script of that path when it sees the program, if it trusts the place.
+        .section .debug_gdb_scripts, "MS", %progbits, 1
+        .byte   1                       // a Python file
+        .asciz  VOLE_GDB_SCRIPT
+#endif
+
         .section .note.GNU-stack, "", %progbits

@@ -8,6 +8,7 @@
 
 #include "arch/context.h"
 #include "arch/registers.h"
+#include "gmp/waited_places.h"
 #include "sched/state.h"
 
 extern "C" void vole_land() noexcept;
@@ -76,6 +77,18 @@ constexpr g_places kG = {
     .name = offsetof(G, name),
     .name_text = offsetof(g_name, text),
     .name_bytes = sizeof(g_name::text),
+};
+
+constexpr waited_places kWaited = {
+    .callable = offsetof(G, callable),
+    .lock_word = kLockWordAt,
+    .locker = kLockerAt,
+    .lock_held = kLockHeld,
+    .joined_at = kJoinedAt,
+    .select_cases = kSelectCasesAt,
+    .select_count = kSelectCountAt,
+    .case_bytes = kCaseBytes,
+    .case_channel = kCaseChannelAt,
 };
 
 constexpr m_places kM = {
@@ -168,6 +181,7 @@ consteval table make() noexcept {
   for (unsigned i = 0; i < kStatuses; ++i) copy_text(t.status_names[i], kStatusNames[i]);
   for (int i = 0; i < kWaitReasons; ++i)
     copy_text(t.reason_names[i], name_of(static_cast<wait_reason>(i)));
+  t.waited = kWaited;
   return t;
 }
 

@@ -80,6 +80,17 @@ struct sched_places {
   std::uint32_t guest_spawned, coarse_now;            // 64 bits
 };
 
+// What a goroutine waits for. Zeros: this program's root does not say.
+struct waited_places {
+  std::uint32_t callable;             // in a G, 64 bits: what its function begins with
+  std::uint32_t lock_word, locker;    // in a mutex, 64 bits each; locker: an address on the stack of
+                                      // who locked it last
+  std::uint32_t lock_held;            // a mask for lock_word: somebody has it alone
+  std::uint32_t joined_at;            // from what a joined goroutine's callable points at to the object
+  std::uint32_t select_cases, select_count;  // in a select's object, 64 bits each
+  std::uint32_t case_bytes, case_channel;    // of a case; in it, 64 bits
+};
+
 struct table {
   char magic[8];
   std::uint32_t version, bytes;
@@ -106,6 +117,8 @@ struct table {
   std::uint32_t reasons;  // so many
   char status_names[kStatuses][kStatusBytes];
   char reason_names[kMostReasons][kReasonBytes];
+
+  waited_places waited;
 };
 
 static_assert(sizeof(void*) == 8);

@@ -139,6 +139,7 @@ bool begin_run() noexcept {
 void main_runs(bool yes) noexcept { sched.main_runs.store(yes, seq_cst); }
 
 void end_run() noexcept {
+  base::wait_if_dying();  // the sooner, the more of the runtime can be told of
   leaving_threads threads;
   capture left;
   {
@@ -148,6 +149,7 @@ void end_run() noexcept {
   }
   threads.join();
   tell_leaks(left);
+  base::wait_if_dying();  // one that was in user code all the while
 }
 
 void start_implicitly() noexcept {
@@ -159,6 +161,7 @@ void start_implicitly() noexcept {
 void shutdown() noexcept {
   lifecycle::refuse_forked_child();
   refuse_in_value_move();
+  base::wait_if_dying();
   leaving_threads threads;
   capture left;
   {
@@ -168,6 +171,7 @@ void shutdown() noexcept {
   }
   threads.join();
   tell_leaks(left);
+  base::wait_if_dying();  // one that was in user code all the while
 }
 
 int dump_on_sigquit() noexcept {

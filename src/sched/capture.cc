@@ -21,7 +21,6 @@ namespace vole::rt {
 namespace {
 
 constexpr std::size_t kSpare = 4096;  // goroutines that may be born while we prepare
-constexpr std::size_t kMostStacks = 1 << 20;
 
 VOLE_READS_AS_IT_IS bool is_suspended(const G& g) noexcept {
   const g_status s = status_of(g);
@@ -40,24 +39,12 @@ bool was_running(const G& g) noexcept {
   return false;
 }
 
-std::uint64_t hash_of(const std::uintptr_t* frames, std::size_t n) noexcept {
-  std::uint64_t h = 0x9e3779b97f4a7c15u ^ n;
-  for (std::size_t i = 0; i < n; ++i) h = (h ^ frames[i]) * 0xff51afd7ed558ccdu, h ^= h >> 32;
-  return h;
-}
-
 VOLE_READS_AS_IT_IS std::size_t walk_stack(const G& g, walk::row_cache* rows,
                                            std::uintptr_t* out) noexcept {
   const auto from = reinterpret_cast<std::uintptr_t>(g.stack.lo);
   const void* const sp = g.sp.load(relaxed);
   if (from == 0 || sp == nullptr) return 0;
   return walk::return_addresses(sp, {from, from + g.stack.bytes}, rows, out, kMostFrames);
-}
-
-bool waits_for_mutex(const captured& c) noexcept {
-  return c.status == g_status::waiting &&
-         (c.why == wait_reason::mutex || c.why == wait_reason::shared_mutex_write ||
-          c.why == wait_reason::shared_mutex_read);
 }
 
 VOLE_READS_AS_IT_IS std::uintptr_t saved_sp(const G& g) noexcept {
@@ -69,7 +56,19 @@ VOLE_READS_AS_IT_IS void search_from(std::uintptr_t sp, const captured& c, holde
   const auto from = reinterpret_cast<std::uintptr_t>(c.g->stack.lo);
   const std::uintptr_t to = from + c.g->stack.bytes;
   if (from == 0 || sp < from || sp >= to) return;
-  in.search(c.id, c.object, {sp / sizeof(sp) * sizeof(sp), to});
+  const walk::memory used{sp / sizeof(sp) * sizeof(sp), to};
+  in.search(c.id, c.object, used.from, used.to,
+            [&used](std::uintptr_t at, std::uintptr_t* word) noexcept { return used.read(at, word); });
+}
+
+// A word of an object that a goroutine waits for. It is there as long as the goroutine waits, and
+// with the world stopped nobody is woken; otherwise the kernel says whether it is there.
+VOLE_READS_AS_IT_IS bool read_object(const void* object, std::size_t offset, bool stopped,
+                                     std::uintptr_t* word) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(object) + offset;
+  if (at % sizeof *word != 0) return false;
+  if (!stopped) return os::read_own_memory(at, word);
+  return walk::memory{at, at + sizeof *word}.read(at, word);
 }
 
 }  // namespace
@@ -88,37 +87,14 @@ void own_stack::take() noexcept {
 }
 
 capture::~capture() {
-  if (records_ != nullptr) unmap_pages(records_, records_bytes_);
-  if (frames_ != nullptr) unmap_pages(frames_, frames_bytes_);
-  if (stacks_ != nullptr) unmap_pages(stacks_, stacks_bytes_);
   if (rows_ != nullptr) unmap_pages(rows_, rows_bytes_);
   if (holders_ != nullptr) unmap_pages(holders_, holders_bytes_);
 }
 
-template <class T>
-T* capture::map(std::size_t count, std::size_t* bytes) noexcept {
-  const std::size_t page = os::page_size();
-  *bytes = (count * sizeof(T) + page - 1) / page * page;
-  return static_cast<T*>(map_pages(*bytes));
-}
-
 bool capture::prepare() noexcept {
-  capacity_ = g_slab.count() + kSpare;
-  const std::size_t most_stacks = capacity_ < kMostStacks ? capacity_ : kMostStacks;
-  stacks_capacity_ = 1024;
-  while (stacks_capacity_ < 2 * most_stacks) stacks_capacity_ *= 2;
-  frames_capacity_ = 32 * most_stacks;
-  records_ = map<captured>(capacity_, &records_bytes_);
-  frames_ = map<std::uintptr_t>(frames_capacity_, &frames_bytes_);
-  stacks_ = map<stack_entry>(stacks_capacity_, &stacks_bytes_);
   rows_ = map<walk::row_cache>(1, &rows_bytes_);
   holders_ = map<holders>(1, &holders_bytes_);
-  if (records_ == nullptr) capacity_ = 0;
-  // Here, where nobody waits: the first touch of a page takes the kernel a microsecond.
-  auto* const pages = reinterpret_cast<volatile std::byte*>(records_);
-  for (std::size_t at = 0; pages != nullptr && at < records_bytes_; at += os::page_size())
-    pages[at] = std::byte{0};
-  return records_ != nullptr;
+  return reserve(g_slab.count() + kSpare);
 }
 
 void capture::take(const G* caller, const own_stack* own, bool stopped, questions* ask) noexcept {
@@ -126,30 +102,61 @@ void capture::take(const G* caller, const own_stack* own, bool stopped, question
     const g_status s = status_of(*g);
     if (s != g_status::idle && s != g_status::dead) add(*g, caller, own, stopped, ask);
   });
-  find_holders();
+  find_holders(stopped);
 }
 
 // While the stacks stand still. Those that run are searched when they have answered.
-void capture::find_holders() noexcept {
+void capture::find_holders(bool stopped) noexcept {
   if (holders_ == nullptr) return;
-  for (std::size_t i = 0; i < size_; ++i)
-    if (waits_for_mutex(records_[i])) holders_->wanted(records_[i].object);
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (!waits_for_mutex(at(i)) || !holders_->is_new(at(i).object)) continue;
+    std::uintptr_t word = 0, locker = 0;
+    if (!read_object(at(i).object, kLockWordAt, stopped, &word) ||
+        !read_object(at(i).object, kLockerAt, stopped, &locker))
+      continue;
+    holders_->wanted(at(i).object, (word & kLockHeld) != 0 ? locker : 0);
+  }
   if (!holders_->any()) return;
-  for (std::size_t i = 0; i < size_; ++i) {
-    const captured& c = records_[i];
+  holders_->sort();
+  for (std::size_t i = 0; i < size(); ++i) {
+    const auto from = reinterpret_cast<std::uintptr_t>(at(i).g->stack.lo);
+    holders_->match(at(i).id, from, from + at(i).g->stack.bytes);
+  }
+  if (holders_->is_unsure()) search_stacks();
+  tell_holders();
+}
+
+void capture::search_stacks() noexcept {
+  for (std::size_t i = 0; i < size(); ++i) {
+    const captured& c = at(i);
     if (c.is_caller) {
       search_from(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)), c, *holders_);
     } else if (is_suspended(*c.g)) {
       search_from(saved_sp(*c.g), c, *holders_);
     }
   }
-  tell_holders();
 }
 
 void capture::tell_holders() noexcept {
-  if (holders_ == nullptr || !holders_->any()) return;
-  for (std::size_t i = 0; i < size_; ++i)
-    if (waits_for_mutex(records_[i])) records_[i].holder = holders_->holder_of(records_[i].object);
+  for (std::size_t i = 0; i < size(); ++i)
+    if (waits_for_mutex(at(i))) at(i).holder = holders_->holder_of(at(i).object);
+}
+
+// Which channels a select waits for: its object is a frame on its stack, of no use to a reader.
+void capture::add_channels(captured& c, bool stopped) noexcept {
+  std::uintptr_t cases, n, channels[kMostCasesShown];
+  const void* const frame = c.object;
+  c.object = nullptr;
+  if (frame == nullptr || !read_object(frame, kSelectCasesAt, stopped, &cases) ||
+      !read_object(frame, kSelectCountAt, stopped, &n))
+    return;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < n && found < kMostCasesShown; ++i) {
+    const auto* const one = reinterpret_cast<const void*>(cases + i * kCaseBytes);
+    if (!read_object(one, kCaseChannelAt, stopped, &channels[found])) break;
+    if (channels[found] != 0) ++found;
+  }
+  c.channels = keep_channels(channels, found);
 }
 
 VOLE_READS_AS_IT_IS captured record_of(const G& g, bool is_caller) noexcept {
@@ -180,7 +187,7 @@ void capture::add_running(const G& g, captured& c, questions* ask) noexcept {
   if (c.status == g_status::preempted) {
     std::uintptr_t frames[kMostFrames], sp;
     const void* const in = m->captured_in.load(std::memory_order_acquire);  // pairs: on_slice_signal
-    if (in != nullptr) c.stack = keep(frames, walk_interrupted(g, in, frames, kMostFrames, &sp));
+    if (in != nullptr) c.stack = keep_stack(frames, walk_interrupted(g, in, frames, kMostFrames, &sp));
     return;
   }
   if (is_in_call(*m)) {
@@ -190,30 +197,29 @@ void capture::add_running(const G& g, captured& c, questions* ask) noexcept {
   }
   c.reason = unread::running;
   if (ask == nullptr) return;
-  const auto index = static_cast<std::size_t>(&c - records_);
+  const auto index = static_cast<std::size_t>(&c - &at(0));
   if (ask->ask(*m, g, index) == questions::sent::asleep) c.reason = unread::asleep;
 }
 
 void capture::take_answers(questions& asked) noexcept {
   asked.wait();
-  const bool search = holders_ != nullptr && holders_->any();
+  const bool search = holders_ != nullptr && holders_->is_unsure();
   asked.collect(
       [&](std::size_t i, const std::uintptr_t* frames, std::size_t n, std::uintptr_t sp) noexcept {
-        records_[i].stack = keep(frames, n);
-        records_[i].reason = unread::none;
-        if (search) search_from(sp, records_[i], *holders_);
+        at(i).stack = keep_stack(frames, n);
+        at(i).reason = unread::none;
+        if (search) search_from(sp, at(i), *holders_);
       });
   if (search) tell_holders();
 }
 
 void capture::add(const G& g, const G* caller, const own_stack* own, bool stopped,
                   questions* ask) noexcept {
-  if (size_ == capacity_) {
-    ++left_out_;
-    return;
-  }
-  captured& c = records_[size_++];
+  captured* const place = captured_set::add();
+  if (place == nullptr) return;
+  captured& c = *place;
   c = record_of(g, &g == caller);
+  if (c.why == wait_reason::select) add_channels(c, stopped);
   if (stopped && c.status == g_status::evicted && was_running(g)) c.status = g_status::running;
   const bool on_thread =
       !c.is_caller && (c.status == g_status::running || c.status == g_status::evicted ||
@@ -221,56 +227,10 @@ void capture::add(const G& g, const G* caller, const own_stack* own, bool stoppe
   if (on_thread) return add_running(g, c, ask);
   std::uintptr_t frames[kMostFrames];
   if (c.is_caller && own != nullptr) {
-    c.stack = keep(own->at, own->n);
+    c.stack = keep_stack(own->at, own->n);
   } else if (!c.is_caller && is_suspended(g)) {
-    c.stack = keep(frames, walk_stack(g, rows_, frames));
+    c.stack = keep_stack(frames, walk_stack(g, rows_, frames));
   }
-}
-
-std::uint32_t capture::keep(const std::uintptr_t* frames, std::size_t n) noexcept {
-  if (n == 0 || stacks_ == nullptr || frames_ == nullptr) return 0;
-  const std::uint64_t h = hash_of(frames, n);
-  for (std::size_t i = h;; ++i) {
-    const std::size_t at = i & (stacks_capacity_ - 1);
-    if (at == 0) continue;  // 0 says that there is none
-    stack_entry& e = stacks_[at];
-    if (e.n == n && e.hash == h && std::memcmp(frames_ + e.first, frames, n * sizeof *frames) == 0)
-      return static_cast<std::uint32_t>(at);
-    if (e.n != 0) continue;
-    if (stacks_used_ >= stacks_capacity_ / 4 * 3 || frames_used_ + n > frames_capacity_) return 0;
-    e = {h, static_cast<std::uint32_t>(frames_used_), static_cast<std::uint32_t>(n), 0};
-    std::memcpy(frames_ + frames_used_, frames, n * sizeof *frames);
-    frames_used_ += n;
-    ++stacks_used_;
-    return static_cast<std::uint32_t>(at);
-  }
-}
-
-// By a second table, of the numbers.
-void capture::merge_equal() noexcept {
-  std::size_t size = 1024, bytes;
-  while (size < 2 * stacks_used_) size *= 2;
-  auto* const first = map<std::uint32_t>(size, &bytes);
-  if (first == nullptr) return;
-  for (std::size_t i = 1; i < stacks_capacity_; ++i) {
-    stack_entry& e = stacks_[i];
-    if (e.n == 0) continue;
-    for (std::size_t k = e.hash;; ++k) {
-      std::uint32_t& slot = first[k & (size - 1)];
-      if (slot == 0) slot = static_cast<std::uint32_t>(i);
-      if (stacks_[slot].hash != e.hash) continue;
-      e.same_as = slot;
-      break;
-    }
-  }
-  for (std::size_t i = 0; i < size_; ++i)
-    if (records_[i].stack != 0) records_[i].stack = stacks_[records_[i].stack].same_as;
-  unmap_pages(first, bytes);
-}
-
-const std::uintptr_t* capture::frames(const captured& c, std::size_t* n) const noexcept {
-  *n = c.stack != 0 ? stacks_[c.stack].n : 0;
-  return c.stack != 0 ? frames_ + stacks_[c.stack].first : nullptr;
 }
 
 }  // namespace vole::rt

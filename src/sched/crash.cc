@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 #include "base/fatal.h"
 #include "os/os.h"
 #include "sched/dump.h"
+#include "sched/frames.h"
 #include "sched/overflow_sig.h"
 #include "sched/state.h"
 
@@ -91,6 +93,7 @@ void put_exception(sentence& s) noexcept {
 }
 
 void print_exception() noexcept {
+  base::begin_last_words();
   sentence s;
   s << "panic: ";
   put_exception(s);
@@ -106,6 +109,28 @@ void put_origin(sentence& s, const origin& by) noexcept {
     s << "goroutine " << by.id;
   }
   if (!by.name.empty()) s << " (" << by.name << ")";
+}
+
+// "thrown by goroutine 7 (name), created in function at file.cc:12". The place by itself: it may be
+// long.
+void print_origin(const origin& by) noexcept {
+  sentence s;
+  put_origin(s, by);
+  if (by.created_at != nullptr) s << ", created in ";
+  s.print();
+  if (by.created_at == nullptr) return;
+  frame_texts names(false);
+  names.put_call_site(
+      reinterpret_cast<std::uintptr_t>(by.created_at),
+      [](std::string_view text, void*) noexcept {  // "function\n\tfile.cc:12\n"
+        const std::size_t end = text.find('\n');
+        to_stderr(text.substr(0, end), nullptr);
+        const std::size_t place = text.find('\t');
+        if (place == text.npos) return;
+        to_stderr(" at ", nullptr);
+        to_stderr(text.substr(place + 1, text.find('\n', place) - place - 1), nullptr);
+      },
+      nullptr);
 }
 
 // The last words of this thread have begun: what is thrown, and by whom.
@@ -157,12 +182,8 @@ origin this_origin() noexcept {
 void tell_uncollected(const origin& by) noexcept {
   print_exception();
   told = true;
+  print_origin(by);
   sentence s;
-  put_origin(s, by);
-  if (by.created_at != nullptr) {
-    s << ", created at ";
-    dump::put_call_site(s, by.created_at);
-  }
   s << ". Nobody joined it: its join_handle was destroyed, or assigned to, ";
   if (const M* const m = this_m(); m != nullptr && m->curg != nullptr) {
     s << "by ";
@@ -187,8 +208,14 @@ void end_rethrow() noexcept {
 }
 
 void install() noexcept {
-  if (!os::install_fault_handler(&on_fault)) fatal("cannot install the handler for faults");
-  if (!hook_installed) set_fatal_hook(&dump_everything);
+  if (!os::install_fault_handler(&on_fault))
+    fatal(
+        "cannot install the handler for faults: sigaction was refused. Does a sandbox (seccomp) "
+        "forbid it?");
+  if (!hook_installed) {
+    set_fatal_hook(&dump_everything);
+    std::atexit([] { base::wait_if_dying(); });  // main returns while a goroutine panics
+  }
   hook_installed = true;
   if (std::get_terminate() != &panic) previous_terminate = std::set_terminate(&panic);
 }

@@ -4,7 +4,14 @@
 // Who    boot installs and uninstalls. The fault hook runs in signal context, on
 //        the thread's alternate stack.
 // Law    every death has a sentence that names the goroutine, where it was created
-//        and, where there is one, what to do about it.
+//        and, where there is one, what to do about it. Once it has begun, the program does not
+//        end otherwise: base/fatal.h, wait_if_dying.
+// Note   where run() and spawn() hand an exception on, the stack of the throw is gone before anybody
+//        knows that nobody wants it: they have to catch, and what is caught is unwound.
+// Rejected: a frame of its own around every such function, whose personality routine looks at the
+//        stack in the search phase, when no handler has been found yet. It takes assembly and unwind
+//        tables by hand for each processor, on the way of every spawn, for a report that gdb's
+//        `catch throw` can give.
 #pragma once
 
 #include <cstdint>

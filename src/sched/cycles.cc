@@ -10,13 +10,6 @@ using base::sentence;
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 constexpr int kMostShown = 8;
-// From a joined task to what its join_handle waits on: detail::join_base, include/vole/detail/join.h.
-constexpr std::uintptr_t kJoinedAt = 32;
-
-bool waits_for_mutex(const captured& c) noexcept {
-  return c.why == wait_reason::mutex || c.why == wait_reason::shared_mutex_write ||
-         c.why == wait_reason::shared_mutex_read;
-}
 
 std::uintptr_t object_of(const captured& c) noexcept {
   return reinterpret_cast<std::uintptr_t>(c.object);
@@ -43,7 +36,7 @@ enum class mark : std::uint8_t { fresh, on_path, done };
 
 class search {
  public:
-  explicit search(const capture& c) noexcept : c_(c) {
+  explicit search(const captured_set& c) noexcept : c_(c) {
     while (slots_ < 2 * c.size()) slots_ *= 2;
     words_ = 2 * slots_ + 4 * c.size();
     bytes_ = words_ * sizeof(std::uint32_t) + c.size();
@@ -136,13 +129,13 @@ class search {
   void put_one(sentence& s, std::uint32_t i) const noexcept {
     const captured& c = c_.at(i);
     s << "goroutine " << c.id;
-    if (c.name[0] != '\0') s << " (" << static_cast<const char*>(c.name) << ")";
+    put_name(s, c.name);
   }
   void put_edge(sentence& s, std::uint32_t i) const noexcept {
     const captured &c = c_.at(i), &next = c_.at(edge_[i]);
     if (waits_for_mutex(c)) {
       s << " waits for " << (c.why == wait_reason::mutex ? "mutex " : "shared mutex ");
-      s.hex(object_of(c)) << ", probably held by ";
+      s.hex(object_of(c)) << (edge_[i] == i ? ", probably held by itself: " : ", probably held by ");
     } else if (next.callable == object_of(c)) {
       s << " waits for wait group ";
       s.hex(object_of(c)) << ", which counts ";
@@ -167,7 +160,7 @@ class search {
     out("\n", arg);
   }
 
-  const capture& c_;
+  const captured_set& c_;
   std::size_t slots_ = 1024, words_ = 0, bytes_ = 0;
   std::uint32_t* memory_ = nullptr;
   index ids_{}, callables_{};
@@ -179,7 +172,7 @@ class search {
 
 }  // namespace
 
-void put_cycles(const capture& c, text_sink out, void* arg) noexcept {
+void put_cycles(const captured_set& c, text_sink out, void* arg) noexcept {
   bool worth_it = false;  // for a circle, somebody must wait for a mutex or a group
   for (std::size_t i = 0; i < c.size() && !worth_it; ++i)
     worth_it = c.at(i).why == wait_reason::wait_group || c.at(i).holder != 0;

@@ -1,6 +1,7 @@
 #include "sched/end.h"
 
 #include "arch/sanitizer.h"
+#include "base/fatal.h"
 #include "os/os.h"
 #include "poll/poll.h"
 #include "sched/midwife.h"
@@ -228,6 +229,7 @@ void sched_state::reset() noexcept {
 }
 
 void say_farewell() noexcept {
+  base::end_if_dying();
   farewells.fetch_add(1, seq_cst);
   futex_wake(&farewells, 1);
 }
@@ -245,6 +247,7 @@ leaving_threads end_everything(void (*on_stopped)() noexcept) noexcept {
   forget_timers();
   const leaving_threads list = end_threads();
   left_behind.fetch_sub(1, relaxed);  // the zombies have been counted
+  base::wait_if_dying();  // who speaks of the goroutines reads their records
   on_stopped();
   abandon_goroutines();
   release_memory();

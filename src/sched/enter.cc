@@ -1,5 +1,6 @@
 #include "sched/enter.h"
 
+#include "base/fatal.h"
 #include "os/os.h"
 #include "sched/lifecycle.h"
 #include "sched/park.h"
@@ -58,6 +59,7 @@ void entered_twice() noexcept {
 }
 
 void sleep_as_zombie() noexcept {
+  base::end_if_dying();  // an exception's what() has called vole
   left_behind.fetch_sub(1, relaxed);
   os::park_forever();
 }

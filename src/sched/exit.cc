@@ -38,7 +38,10 @@ void swallowed(_Unwind_Reason_Code, _Unwind_Exception*) {
 
 // Out of line: this frame is unwound, too, and should hold nothing.
 [[noreturn, gnu::noinline]] void not_unwound() noexcept {
-  fatal("exit: exit_goroutine could not unwind the stack");
+  fatal(sentence() << "exit: exit_goroutine() could not unwind the stack of goroutine "
+                   << this_m()->curg->id
+                   << ". Was code on it compiled without unwind tables (-fno-asynchronous-unwind-"
+                      "tables, assembly without .cfi)?");
 }
 
 }  // namespace

@@ -33,6 +33,14 @@ struct writer {
   }
 };
 
+// Of a file that may be damaged: what would move the cursor of a terminal is shown as '?'.
+void put_printable(writer& to, std::string_view text) noexcept {
+  for (const char& c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    to.put(code < 0x20 || code == 0x7f ? std::string_view("?") : std::string_view(&c, 1));
+  }
+}
+
 struct naming {
   writer& to;
   bool plain;
@@ -47,13 +55,13 @@ void put_name(const place& p, naming& n, bool* hidden) noexcept {
   *hidden = !n.all && symbols::is_plumbing({}, p.file);
   if (*hidden) return;
   if (function == nullptr) return n.to.put("?");
-  if (n.plain) return n.to.put(function);
+  if (n.plain) return put_printable(n.to, function);
   try {
     const std::string name = symbols::readable(function);
     *hidden = !n.all && symbols::is_plumbing(name, p.file);
-    if (!*hidden) n.to.put(name);
+    if (!*hidden) put_printable(n.to, name);
   } catch (const std::bad_alloc&) {
-    n.to.put(function);
+    put_printable(n.to, function);
   }
 }
 
@@ -69,7 +77,7 @@ void put_place(const place& p, void* arg) noexcept {
   sentence line;
   line << ":" << p.line << "\n";
   n.to.put("\t");
-  n.to.put(p.file);
+  put_printable(n.to, p.file);
   n.to.put(line.view());
 }
 

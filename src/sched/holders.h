@@ -1,33 +1,44 @@
 // Who holds a mutex that somebody waits for?
 //
-// A mutex does not know: its fast path is one compare-exchange, and a word more in it would make
-// every lock() slower. But who holds one will unlock it, so its address, or a std::lock_guard's
-// reference to it, mostly lies on that goroutine's stack. If exactly one goroutine that does not wait
-// for the mutex has its address there, that is probably the holder, and dumps say so with that word.
-// If there are several, or none, they say nothing.
+// A mutex says where: an address on the stack of whoever locked it last (detail::lockable). Whose
+// stack that is, is who holds it; "probably", since a goroutine may end without unlocking, and
+// another one get its stack. If it is nobody's, a plain thread holds it, or one that has ended.
 //
-// Who    capture, while the stacks stand still; of one that runs, from its answer (question.h).
-// Where  signal-safe. Reads of stacks are bounded (walk/memory.h).
+// A shared mutex that readers have says nothing. But a reader will unlock it, so its address, or a
+// std::shared_lock's reference to it, mostly lies on that goroutine's stack. If exactly one goroutine
+// that does not wait for it has its address there, that is probably a holder. If there are several,
+// or none, dumps say nothing.
+//
+// Who    capture, while the stacks stand still (of one that runs, from its answer: question.h); the
+//        `vole` command, from copies.
+// Where  signal-safe. Reads of stacks are the caller's.
 // Law    at most kMostObjects mutexes, and kMostBytes of stacks, are looked at.
-// Note   what may mislead it: a stack keeps addresses in places that are not used any more, and a
-//        plain thread that holds a mutex has no stack here.
 // Proof  tests/crash/report_test.cc
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "walk/memory.h"
-
 namespace vole::rt {
 
 class holders {  // zeroed memory is an empty one
  public:
-  void wanted(const void* object) noexcept;  // somebody waits for it
+  bool is_new(const void* object) const noexcept;
+  // Somebody waits for it. `locker`: on the stack of who holds it; 0: not known.
+  void wanted(const void* object, std::uintptr_t locker) noexcept;
   bool any() const noexcept { return n_ != 0; }
-  // The stack of goroutine `id`, from its stack pointer. It waits for `waits_on` itself; may be null.
-  void search(std::uint64_t id, const void* waits_on, const walk::memory& used) noexcept;
-  std::uint64_t holder_of(const void* object) const noexcept;  // 0: not known
+
+  void sort() noexcept;  // when all are wanted
+  void match(std::uint64_t id, std::uintptr_t stack_from, std::uintptr_t stack_to) noexcept;
+
+  bool is_unsure() const noexcept { return unsure_ != 0; }  // search would be of use
+  // The stack of goroutine `id`, from its stack pointer, by words. It waits for `waits_on` itself;
+  // may be null. read(address, &word): false, it is not there.
+  template <class Read>
+  void search(std::uint64_t id, const void* waits_on, std::uintptr_t from, std::uintptr_t to,
+              Read&& read) noexcept;
+
+  std::uint64_t holder_of(const void* object) const noexcept;  // captured::holder
 
  private:
   static constexpr std::size_t kMostObjects = 256, kSlots = 1024;
@@ -35,13 +46,29 @@ class holders {  // zeroed memory is an empty one
 
   struct entry {
     const void* object;
+    std::uintptr_t locker;
     std::uint64_t found;  // who has it on its stack; the last one
     std::uint32_t n;      // how many have
   };
   std::size_t slot_of(const void* object) const noexcept;
+  void note(std::uint64_t id, const void* object) noexcept;
 
   entry entries_[kSlots];
-  std::size_t n_, searched_;
+  std::uint16_t by_locker_[kMostObjects];  // slots of those that say, sorted
+  std::size_t n_, sure_, unsure_, searched_;
 };
+
+template <class Read>
+void holders::search(std::uint64_t id, const void* waits_on, std::uintptr_t from, std::uintptr_t to,
+                     Read&& read) noexcept {
+  if (from >= to || searched_ + (to - from) > kMostBytes) return;
+  searched_ += to - from;
+  for (std::uintptr_t at = from; at < to; at += sizeof(std::uintptr_t)) {
+    std::uintptr_t word = 0;
+    if (!read(at, &word) || word < 4096) continue;
+    const auto* const object = reinterpret_cast<const void*>(word);
+    if (object != waits_on) note(id, object);
+  }
+}
 
 }  // namespace vole::rt

@@ -30,6 +30,7 @@ void count_out() noexcept {
 void in_forked_child() noexcept {
   strict::after_fork();
   trace::in_forked_child();
+  base::forget_dying_threads();
   if (now() == phase::stopped) return poll::start_again_in_child();
   word.store(static_cast<std::uint32_t>(phase::forked), seq_cst);
   if (M* const m = this_m()) {

@@ -32,6 +32,7 @@ void on_fault(const os::fault& f) noexcept {
   const G& g = *m->curg;
   if (f.has_address && depot::is_guard(f.address) && is_overflow(g, f.address)) overflowed(g);
   if (!f.kills) return;  // somebody handles it, and may well repair it
+  base::begin_last_words();
   sentence s;
   s << "vole: " << f.name;
   if (f.has_address) {

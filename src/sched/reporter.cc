@@ -101,7 +101,7 @@ void tell(const captured& c, const own_stack& stack, std::int64_t ns) {
   std::string text;  // one write: whoever reads has it in one piece
   sentence s;
   s << "vole: goroutine " << c.id;
-  if (c.name[0] != '\0') s << " (" << static_cast<const char*>(c.name) << ")";
+  put_name(s, c.name);
   s << " has not yielded for " << ns / (1000 * 1000) << " ms:\n";
   text += s.view();
   dump::body(

@@ -28,7 +28,9 @@ bool on() noexcept { return sched.settings.strict && !arch::kThreadSanitizer; }
 void begin() noexcept {
   if (!on()) return;
   if (!os::install_preempt_handler(signal_number(), &on_slice_signal))
-    fatal("cannot install the handler for preemption");
+    fatal(
+        "cannot install the handler for preemption: sigaction was refused. Does a sandbox (seccomp) "
+        "forbid it? VOLE_DEBUG=strictprocs=0 goes without");
 }
 
 void thread_begins(M& m) noexcept {

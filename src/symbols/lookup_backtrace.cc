@@ -1,6 +1,8 @@
 // By libbacktrace. cmake/backtrace.cmake puts a copy of it into the library whose names begin with
 // vole_ and are nobody else's.
 
+#include <link.h>
+
 #include "base/atomic.h"
 #include "base/system.h"
 #include "symbols/line_table.h"
@@ -27,10 +29,40 @@ namespace {
 
 void ignore(void*, const char*, int) {}
 
+backtrace_state* create() noexcept {
+  return vole_backtrace_create_state(nullptr, 1, &ignore, nullptr);
+}
+
+constinit backtrace_state* made = nullptr;
+constinit unsigned long long made_for = 0;  // how many modules had ever been loaded then
+
+unsigned long long modules_loaded() noexcept {
+  unsigned long long n = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* to) {
+        *static_cast<unsigned long long*>(to) = info->dlpi_adds;
+        return 1;  // the first says it for all
+      },
+      &n);
+  return n;
+}
+
 backtrace_state* state() noexcept {
-  static constinit backtrace_state* made = nullptr;
-  if (made == nullptr) made = vole_backtrace_create_state(nullptr, 1, &ignore, nullptr);
+  if (made == nullptr) {
+    made_for = modules_loaded();
+    made = create();
+  }
   return made;
+}
+
+// libbacktrace reads the list of modules once. If one has come since, it starts anew; what it had
+// read stays in memory, there is no call to free it. False: there is nothing new.
+bool renew_state() noexcept {
+  const unsigned long long now = modules_loaded();
+  if (made == nullptr || now == made_for) return false;
+  made_for = now;
+  made = create();
+  return made != nullptr;
 }
 
 constexpr std::size_t kMostPlaces = 32;  // functions inlined into one another
@@ -73,13 +105,15 @@ void leave() noexcept {
 
 bool ask(std::uintptr_t pc, answer& a) noexcept {
   if (!enter()) return false;
-  backtrace_state* const s = state();
-  if (s != nullptr) {
-    vole_backtrace_pcinfo(s, pc, &on_line, &ignore, &a);
-    vole_backtrace_syminfo(s, pc, &on_symbol, &ignore, &a);
-  }
+  const auto look = [&] {
+    vole_backtrace_pcinfo(made, pc, &on_line, &ignore, &a);
+    vole_backtrace_syminfo(made, pc, &on_symbol, &ignore, &a);
+  };
+  const bool can = state() != nullptr;
+  if (can) look();
+  if (can && a.n == 0 && a.symbol == nullptr && renew_state()) look();
   leave();
-  return s != nullptr;
+  return can;
 }
 
 }  // namespace

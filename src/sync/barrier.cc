@@ -12,6 +12,7 @@
 #include <vole/detail/left_behind.h>
 
 #include "sync/bounded.h"
+#include "sync/misuse.h"
 
 namespace vole {
 inline namespace v0 {
@@ -88,11 +89,13 @@ bool barrier_wait_unless(waitable& s, std::uint64_t phase, const context& ctx,
       [&](rt::interrupter& by) { return wait_interruptibly(end_of_phase{phase}, s, by); });
 }
 
-void barrier_expected() noexcept { fatal("barrier: made with a number below 0 or above max()"); }
+void barrier_expected() noexcept {
+  misused("barrier", "made with a number below 0 or above max()", nullptr,
+          "It is the number of those who arrive in each phase");
+}
 void barrier_overrun() noexcept {
-  fatal(
-      "barrier: more arrivals than are expected in this phase. Who arrives again must wait for the "
-      "phase before to end");
+  misused("barrier", "more arrivals than are expected in this phase", nullptr,
+          "Who arrives again must wait for the phase before to end: arrive_and_wait() does");
 }
 
 }  // namespace detail

@@ -191,7 +191,9 @@ void condition_destroyed(waitable& s) noexcept {
 }
 
 void condition_without_lock() noexcept {
-  fatal("condition_variable: wait() with a std::unique_lock that does not hold its mutex");
+  fatal(
+      "condition_variable: wait() with a std::unique_lock that does not hold its mutex. Lock it "
+      "first: wait() unlocks it while it waits, and locks it again");
 }
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 #include <vole/detail/left_behind.h>
 
 #include "sync/countdown.h"
+#include "sync/misuse.h"
 
 namespace vole {
 inline namespace v0 {
@@ -23,7 +24,9 @@ bool release_inside(waitable& s, std::uintptr_t, M* m) noexcept {
 
 void latch_count_down_slow(waitable& s, std::uint64_t old, std::int64_t n) noexcept {
   if (n < 0 || n > left(old))
-    fatal("latch: counted down by a negative number, or by more than is left");
+    misused("latch", "counted down by a negative number, or by more than is left", &s,
+            "It is made with the number of all count_down() calls to come, and cannot be used twice: "
+            "a barrier or a wait_group can");
   if ((old & kWaiting) != 0 && left(old) == n && n != 0) inside<&release_inside>(s);
   end_if_left_behind();
 }
@@ -34,7 +37,10 @@ bool latch_wait_unless(waitable& s, const context& ctx, std::error_code& error) 
   return wait_for_zero_unless<kWhy>(s, ctx, error);
 }
 
-void latch_expected() noexcept { fatal("latch: made with a number below 0 or above max()"); }
+void latch_expected() noexcept {
+  misused("latch", "made with a number below 0 or above max()", nullptr,
+          "It is the number of count_down() calls that it waits for");
+}
 
 }  // namespace detail
 }  // namespace v0

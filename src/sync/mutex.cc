@@ -28,6 +28,7 @@
 
 #include "sync/mutex.h"
 
+#include "gmp/waited_places.h"
 #include "os/os.h"
 #include "sched/contention.h"
 
@@ -39,6 +40,12 @@ namespace {
 constexpr std::uint64_t kHeld = mutex_flag::held, kWoken = mutex_flag::woken,
                         kStarving = mutex_flag::starving, kOwned = mutex_flag::owned;
 constexpr std::int64_t kPatience = 1000 * 1000;  // ns
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+static_assert(offsetof(mutex_waitable, word) == rt::kLockWordAt &&
+              offsetof(mutex_waitable, locker) == rt::kLockerAt && kHeld == rt::kLockHeld);
+#pragma GCC diagnostic pop
 
 void push_front(wait_list& l, waiter* w) noexcept {
   w->prev = nullptr;
@@ -165,6 +172,7 @@ release_result release_locked(waitable& s) noexcept {
     return {w, kCompete};
   }
   const bool calm = !more || os::now_ns() - waiting_since(w) < kPatience;
+  static_cast<mutex_waitable&>(s).locker = stack_of(w);  // until it signs for itself
   unlock(s,
          [=](std::uint64_t word) { return with_waiting(calm ? word & ~kStarving : word, more); });
   return {w, kOwner};

@@ -68,11 +68,28 @@ void disown_if_without_p(mutex_waitable& s) noexcept {
   return true;
 }
 
+// The usual way to the end. Once it is there, later waits come straight back to the caller's lock():
+// nobody owns the mutex then.
+[[gnu::noinline]] void wait_for(mutex_waitable& s) noexcept {
+  mutex_attempt mine;
+  mine.was_held = (s.word.load(relaxed) & flag::held) != 0;
+  while (mutex_lock_slow(s, mine) == 0) {
+  }
+  put_stack_place(s.locker);
+}
+
 // The two things that an owner does, sitting: if the word's flags are `from`, held or not becomes the
 // other. otherwise(): if that cannot be; outside.
 struct locking {
   static constexpr std::uint32_t from = flag::owned;
   static bool otherwise(mutex_waitable& s) noexcept { return lock_otherwise(s); }
+};
+struct locking_or_waiting : locking {
+  static bool otherwise(mutex_waitable& s) noexcept {
+    disown_if_without_p(s);
+    wait_for(s);
+    return true;
+  }
 };
 struct unlocking {
   static constexpr std::uint32_t from = flag::owned | flag::held;
@@ -119,6 +136,7 @@ template <class Operation>
   if (!likely(static_cast<std::uint32_t>(seen) == Operation::from))
     return leave_otherwise<Operation>(m, s);
   s.word.store(seen ^ flag::held, release);
+  if constexpr (Operation::from == flag::owned) put_stack_place(s.locker);
   if (!likely(own::stand_up_quietly(&mine.at))) return wake_and_leave(m);
   if (!likely(rt::try_leave(m))) return attend_and_return();
   return true;
@@ -142,6 +160,10 @@ void give(mutex_waitable& s, const seat& mine) noexcept {
   return change_own<locking>(arch::this_m(), s);
 }
 
+[[gnu::noinline]] void lock_mine_after_attending(mutex_waitable& s) noexcept {
+  if (!lock_after_attending(s)) wait_for(s);
+}
+
 // Held by us, and the runtime is ending, or has ended: others may have it then.
 [[gnu::noinline]] void attend_without(mutex_waitable& s) noexcept {
   mutex_unlock_slow(s);
@@ -152,6 +174,13 @@ void give(mutex_waitable& s, const seat& mine) noexcept {
 }
 
 }  // namespace
+
+void mutex_lock_mine(mutex_waitable& s) noexcept {
+  M* const m = arch::this_m();
+  if (!rt::may_enter_unasked(m)) [[unlikely]]
+    return lock_mine_after_attending(s);
+  change_own<locking_or_waiting>(m, s);
+}
 
 bool mutex_lock_owned(mutex_waitable& s) noexcept {
   M* const m = arch::this_m();

@@ -12,6 +12,7 @@
 
 #include "os/os.h"
 #include "sync/bounded.h"
+#include "sync/misuse.h"
 
 namespace vole {
 inline namespace v0 {
@@ -37,12 +38,17 @@ bool take_locked(waitable& s, std::int32_t n) noexcept {
   }
 }
 
+[[noreturn]] void too_many(const waitable& s) noexcept {
+  misused("semaphore", "more than 2147483647 permits", &s,
+          "Each release() must follow an acquire() of as many permits");
+}
+
 // Locked, and somebody waits. Adds n permits, serves the head of the queue, frees the lock.
 // `guests_only`: stop at a goroutine.
 wake_list serve_locked(waitable& s, std::uint64_t n, bool guests_only = false) noexcept {
   wake_list go;
   std::uint64_t free = count_of(s.word.load(relaxed)) + n;
-  if (free > kMost) fatal("semaphore: more than 2147483647 permits");
+  if (free > kMost) too_many(s);
   for (waiter* w = s.waiters.first; w != nullptr && wanted(w) <= free; w = s.waiters.first) {
     if (guests_only && w->g != nullptr) break;
     rt::wait_queue::remove(s.waiters, w);
@@ -60,7 +66,7 @@ wake_list serve_locked(waitable& s, std::uint64_t n, bool guests_only = false) n
 bool release_alone(waitable& s, std::uint64_t n) noexcept {
   std::uint64_t seen = s.word.load(relaxed);
   while ((seen & kWaiting) == 0) {
-    if (count_of(seen) + n > kMost) fatal("semaphore: more than 2147483647 permits");
+    if (count_of(seen) + n > kMost) too_many(s);
     if (s.word.compare_exchange_strong(seen, seen + n * wait_flag::one, acq_rel, relaxed))
       return true;
   }
@@ -175,7 +181,10 @@ void semaphore_release_slow(waitable& s, std::int32_t n) noexcept {
   if (!release_alone(s, permits)) yield_to_new_owner(inside<&release_inside>(s, permits));
 }
 
-void semaphore_negative() noexcept { fatal("semaphore: a negative number of permits"); }
+void semaphore_negative() noexcept {
+  misused("semaphore", "a negative number of permits", nullptr,
+          "To give permits back call release(), to take them acquire()");
+}
 
 }  // namespace detail
 }  // namespace v0

@@ -13,7 +13,9 @@
 //        writer: neither side starves.
 // Proof  tests/stress/sync_stress_test.cc
 
+#include "gmp/waited_places.h"
 #include "sync/bounded.h"
+#include "sync/misuse.h"
 
 namespace vole {
 inline namespace v0 {
@@ -21,6 +23,12 @@ namespace detail {
 namespace {
 
 constexpr std::uint64_t kWriter = shared_flag::writer, kReader = wait_flag::one;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+static_assert(offsetof(shared_waitable, word) == rt::kLockWordAt &&
+              offsetof(shared_waitable, locker) == rt::kLockerAt && kWriter == rt::kLockHeld);
+#pragma GCC diagnostic pop
 
 bool anybody_waits(const shared_waitable& s) noexcept {
   return s.waiters.first != nullptr || s.readers.first != nullptr;
@@ -41,6 +49,7 @@ wake_list let_in_locked(shared_waitable& s, bool readers_first) noexcept {
   if (readers_first) inside = let_readers_in_locked(s, go);
   if (inside == 0) {
     if (waiter* const w = rt::wait_queue::pop_claimed(s.waiters)) {
+      s.locker = stack_of(w);
       go.add(w);
       inside = kWriter;
     } else {
@@ -162,7 +171,9 @@ bool leave_alone(shared_waitable& s) noexcept {
   std::uint64_t seen = s.word.load(relaxed);
   for (;;) {
     if (count_of(seen) == 0)
-      fatal("shared_mutex: unlock_shared of a mutex that nobody has locked shared");
+      misused("shared_mutex", "unlock_shared of a mutex that nobody has locked shared", &s,
+              "Each unlock_shared() must follow a lock_shared(); who called lock() calls unlock(). "
+              "std::shared_lock sees to that");
     if (count_of(seen) == 1 && (seen & kWaiting) != 0) return false;
     if (s.word.compare_exchange_strong(seen, seen - kReader, release, relaxed)) return true;
   }
@@ -212,7 +223,9 @@ bool shared_lock_shared_unless(shared_waitable& s, const context& ctx,
 
 void shared_unlock_slow(shared_waitable& s) noexcept {
   if ((s.word.load(relaxed) & kWriter) == 0)
-    fatal("shared_mutex: unlock of a mutex that is not locked (or is locked shared)");
+    misused("shared_mutex", "unlock of a mutex that is not locked (or is locked shared)", &s,
+            "Each unlock() must follow a lock(); who called lock_shared() calls unlock_shared(). "
+            "std::unique_lock and std::shared_lock see to that");
   yield_to_new_owner(inside<&leave_inside<&leave_as_writer_locked>>(s));
 }
 

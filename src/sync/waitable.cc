@@ -1,6 +1,7 @@
 #include "sync/waitable.h"
 
 #include "os/os.h"
+#include "sync/misuse.h"
 
 namespace vole {
 inline namespace v0 {
@@ -9,10 +10,8 @@ namespace detail {
 // exit() destroys static objects under those who wait: then they are lost in any case.
 void destroyed_while_used(const waitable& s, const char* what) noexcept {
   if ((s.word.load(relaxed) & (kWaiting | kLocked)) == 0 || os::is_static(&s)) return;
-  fatal(
-      sentence() << what
-                 << ": destroyed while somebody waits for it. Whoever may still wait must be done "
-                    "before it goes out of scope");
+  misused(what, "destroyed while somebody waits for it", &s,
+          "Whoever may still wait must be done before it goes out of scope");
 }
 
 }  // namespace detail

@@ -89,6 +89,11 @@ inline std::uint64_t with_waiting(std::uint64_t word, bool waiting) noexcept {
   return waiting ? word | kWaiting : word & ~kWaiting;
 }
 
+// lockable::locker of one who is handed a lock and has not run yet. 0: a plain thread's is not known.
+inline std::uintptr_t stack_of(const waiter* w) noexcept {
+  return w->g != nullptr ? reinterpret_cast<std::uintptr_t>(w->g->stack.lo) : 0;
+}
+
 // waiter::unlink, where leaving the queue concerns nobody else.
 inline void unlink_waiter(void* object, waiter* w) noexcept {
   auto& s = *static_cast<waitable*>(object);

@@ -24,10 +24,11 @@ cancel_node* canceler_of(const context& c) noexcept {
 }
 
 // A new context under parent, cancelled at once if that one is.
-cancelable make(const context& parent, std::int64_t when, void* site, cancel_node*& n) {
+detail::new_cancelable make(const context& parent, std::int64_t when, void* site,
+                            cancel_node*& n) {
   n = new cancel_node(parent.node(), when, site, chan<>());
   context ctx(n);
-  cancelable made(ctx, cancel_function(ctx));
+  detail::new_cancelable made(ctx, cancel_function(ctx));
   if (n->above == nullptr) return made;
   detail::share_context(n);
   if (!detail::adopt(*n->above, *n)) {
@@ -41,9 +42,9 @@ cancelable make(const context& parent, std::int64_t when, void* site, cancel_nod
 
 namespace detail {
 
-cancelable derive(const context& parent, std::int64_t when, std::exception_ptr cause) {
+new_cancelable derive(const context& parent, std::int64_t when, std::exception_ptr cause) {
   cancel_node* n;
-  cancelable made = make(parent, when, __builtin_return_address(0), n);
+  new_cancelable made = make(parent, when, __builtin_return_address(0), n);
   if (!n->own_deadline) return made;
   n->late = std::move(cause);
   if (when <= os::now_ns()) {
@@ -56,14 +57,15 @@ cancelable derive(const context& parent, std::int64_t when, std::exception_ptr c
 
 }  // namespace detail
 
-cancelable with_stop_token(const context& parent, std::stop_token token) {
+detail::new_cancelable with_stop_token(const context& parent, std::stop_token token) {
   cancel_node* n;
-  cancelable made = make(parent, detail::kNeverNs, __builtin_return_address(0), n);
+  detail::new_cancelable made = make(parent, detail::kNeverNs, __builtin_return_address(0), n);
   if (token.stop_possible()) n->asked.emplace(std::move(token), cancel_node::on_stop{n});
   return made;
 }
 
 context without_cancel(const context& parent) {
+  detail::end_if_left_behind();
   if (canceler_of(parent) == nullptr) return parent;
   auto* const n = new detail::context_node(parent.node());
   n->canceler = nullptr;
@@ -90,6 +92,7 @@ std::exception_ptr context::cause() const {
 }
 
 std::optional<time_point> context::deadline() const noexcept {
+  detail::end_if_left_behind();
   const cancel_node* const n = canceler_of(*this);
   if (n == nullptr || n->deadline == detail::kNeverNs) return std::nullopt;
   return detail::from_ns(n->deadline);
@@ -111,7 +114,7 @@ std::stop_token context::stop_token() const {
   return used.get_token();
 }
 
-void cancel_function::operator()(std::exception_ptr cause) const {
+void cancel_function::end(std::exception_ptr cause) const {
   cancel_node* const n = canceler_of(ctx_);
   if (n == nullptr) return;
   if (n->listener.load(relaxed) != nullptr)

@@ -9,8 +9,8 @@
 namespace vole {
 inline namespace v0 {
 
-cancelable signal_context(const context& parent, std::span<const int> signals) {
-  cancelable made = with_cancel(parent);
+detail::new_cancelable signal_context(const context& parent, std::span<const int> signals) {
+  detail::new_cancelable made = with_cancel(parent);
   detail::cancel_node& n = *made.ctx.node()->canceler;
   n.listener.store(detail::listen_to_signals(made.ctx, signals), base::release);
   return made;

@@ -86,9 +86,12 @@ class interpreter {
     now_.cfa.reg = static_cast<std::uint8_t>(reg);
   }
   void advance(std::uint64_t by) noexcept { at_ += by * e_.code_align; }
-  std::int64_t scaled(std::int64_t n) const noexcept { return n * e_.data_align; }
+  // Modulo 2^64: a damaged table may say anything, and then the read fails.
   std::int64_t scaled(std::uint64_t n) const noexcept {
-    return static_cast<std::int64_t>(n) * e_.data_align;
+    return static_cast<std::int64_t>(n * static_cast<std::uint64_t>(e_.data_align));
+  }
+  std::int64_t scaled(std::int64_t n) const noexcept {
+    return scaled(static_cast<std::uint64_t>(n));
   }
 
   void step(bytes& in) noexcept {
@@ -124,6 +127,12 @@ class interpreter {
     define_register(b, in);
   }
   void define_cfa(std::uint8_t b, bytes& in) noexcept {
+    // A program has neither register nor offset that could be changed.
+    const bool changes = b == kDefCfaRegister || b == kDefCfaOffset || b == kDefCfaOffsetSf;
+    if (changes && now_.cfa.kind == how::is_program) {
+      bad_ = true;
+      return;
+    }
     switch (b) {
       case kDefCfaExpression: now_.cfa = with(how::is_program, in.block(in.uleb())); return;
       case kDefCfaRegister: return set_cfa(in.uleb(), now_.cfa.value);
@@ -139,7 +148,7 @@ class interpreter {
     switch (b) {
       case kOffsetExtended: return set(reg, with(how::at_cfa, scaled(in.uleb())));
       case kOffsetExtendedSf: return set(reg, with(how::at_cfa, scaled(in.sleb())));
-      case kNegativeOffset: return set(reg, with(how::at_cfa, -scaled(in.uleb())));
+      case kNegativeOffset: return set(reg, with(how::at_cfa, scaled(std::uint64_t{0} - in.uleb())));
       case kValOffset: return set(reg, with(how::is_cfa, scaled(in.uleb())));
       case kValOffsetSf: return set(reg, with(how::is_cfa, scaled(in.sleb())));
       case kUndefined: return set(reg, with(how::lost, 0));

@@ -170,4 +170,24 @@ TEST_P(AfterFunc, ATimerMayOutliveItsRuntime) {
   EXPECT_EQ(ran, 1);
 }
 
+// stop() beside the clock: true, and it is not called; false, and it is called once, perhaps later.
+TEST_P(AfterFunc, IsCalledExactlyIfStopSaysThatItWasStarted) {
+  run([] {
+    std::atomic<int> calls{0};
+    int started = 0;
+    for (int i = 0; i < 500; ++i) {
+      vole::func_timer t = vole::after_func(std::chrono::nanoseconds(i % 50 * 100), [&] { ++calls; });
+      if (i % 3 != 0) vole::yield();
+      if (!t.stop()) ++started;
+      EXPECT_FALSE(t.stop());
+    }
+    EXPECT_TRUE(vole_test::eventually([&] {
+      vole::yield();
+      return calls >= started;
+    }));
+    vole::sleep_for(1ms);  // what is due now would be called first
+    EXPECT_EQ(calls, started);
+  });
+}
+
 }  // namespace

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -92,9 +93,74 @@ TEST_P(Cancelable, MovesAndCancelsWhatItHad) {
   });
 }
 
+// cancelable is a struct of two members, as documented.
+static_assert(std::is_same_v<decltype(vole::cancelable::ctx), context>);
+static_assert(std::is_same_v<decltype(vole::cancelable::cancel), vole::cancel_function>);
+static_assert(std::is_aggregate_v<vole::cancelable>);
+
+inline constexpr vole::context_key<int> number{"number"};
+
+TEST_P(Cancelable, ItsContextIsOneLikeAnyOther) {
+  run([] {
+    vole::cancelable k = vole::with_cancel(context::background());
+    const context was = k.ctx;
+    auto y = k.ctx;
+    y = vole::with_value(y, number, 1);
+    EXPECT_EQ(*y.value(number), 1);
+    k.ctx = vole::with_value(k.ctx, number, 2);
+    EXPECT_EQ(*k.ctx.value(number), 2);
+    const context moved = std::move(k.ctx);
+    EXPECT_EQ(*moved.value(number), 2);
+    k.cancel();
+    EXPECT_TRUE(was.err() && y.err() && moved.err());
+  });
+}
+
+TEST_P(Cancelable, SoIsThatOfAResultWithoutAType) {
+  run([] {
+    auto k = vole::with_cancel(context::background());
+    const context was = k.ctx;
+    auto y = k.ctx;
+    y = vole::with_value(y, number, 1);
+    k.ctx = vole::with_value(k.ctx, number, 2);
+    EXPECT_EQ(*context(std::move(y)).value(number), 1);
+    auto& [ctx, cancel] = k;
+    EXPECT_EQ(ctx, k.ctx);
+    ctx = vole::with_value(ctx, number, 3);
+    EXPECT_EQ(*k.ctx.value(number), 3);
+    auto live = vole::spawn(is_live_copy, k.ctx);
+    EXPECT_TRUE(live.join());
+    vole::cancelable typed = std::move(k);
+    EXPECT_EQ(*typed.ctx.value(number), 3);
+    EXPECT_TRUE(is_live(was));
+    typed = vole::with_timeout(context::background(), 1h);
+    EXPECT_TRUE(was.err());
+  });
+}
+
+TEST_P(Cancelable, ANameThatIsBoundCanBeAssignedToAndMoved) {
+  run([] {
+    auto [ctx, cancel] = vole::with_timeout(context::background(), 1h);
+    static_assert(std::is_same_v<decltype(ctx), context>);
+    const context was = ctx;
+    ctx = vole::with_value(ctx, number, 1);
+    const context moved = std::move(ctx);
+    EXPECT_EQ(*moved.value(number), 1);
+    cancel();
+    EXPECT_TRUE(was.err() && moved.err());
+  });
+}
+
 // It lives to the end of the statement: long enough for a call.
 TEST_P(Cancelable, ATemporaryServesACall) {
-  run([] { EXPECT_TRUE(is_live(vole::with_timeout(context::background(), 1h).ctx)); });
+  run([] {
+    EXPECT_TRUE(is_live(vole::with_timeout(context::background(), 1h).ctx));
+    const vole::chan<int> c;
+    EXPECT_EQ(c.recv(vole::with_timeout(context::background(), 1ns).ctx).status,
+              vole::chan_status::canceled);
+    EXPECT_EQ(vole::select(vole::on_recv(c), vole::on_done(vole::with_timeout(
+                                                 context::background(), 1ns).ctx)), 1u);
+  });
 }
 
 }  // namespace

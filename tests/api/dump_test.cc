@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <set>
+#include <sstream>
 
 #include <vole/vole.h>
 
@@ -145,7 +147,29 @@ TEST(Metrics, EveryLineIsACommentOrANumber) {
     EXPECT_THAT(text, HasSubstr("# TYPE vole_goroutines gauge\nvole_goroutines 1\n"));
     EXPECT_THAT(text, HasSubstr("# TYPE vole_steals_total counter\n"));
     EXPECT_THAT(text, ContainsRegex("\nvole_procs [1-9]"));
+    EXPECT_THAT(text, HasSubstr("# TYPE vole_blocking_threads gauge\nvole_blocking_threads 0\n"));
   });
+}
+
+// Each field of stats() is there, in three lines: a field more, and this does not compile.
+TEST(Metrics, HaveAllOfStatsInValidLines) {
+  [[maybe_unused]] const auto [procs, idle_procs, threads, idle_threads, spinning, zombies, blocking, goroutines_,
+              global, local, spawned, finished, switches, steals, stolen, overflows, hand_offs,
+              preemptions, evictions, in_use, free_stacks, returned] = stats();
+  constexpr std::size_t kFields = 22;
+  std::istringstream text(metrics());
+  std::set<std::string> names;
+  std::string help, type, value;
+  while (std::getline(text, help) && std::getline(text, type) && std::getline(text, value)) {
+    const std::string name = value.substr(0, value.find(' '));
+    EXPECT_THAT(name, testing::MatchesRegex("vole_[a-z_]+"));
+    EXPECT_THAT(help, testing::StartsWith("# HELP " + name + " "));
+    EXPECT_TRUE(type == "# TYPE " + name + " gauge" || type == "# TYPE " + name + " counter") << type;
+    EXPECT_EQ(type.ends_with("counter"), name.ends_with("_total")) << name;
+    EXPECT_THAT(value, testing::MatchesRegex("vole_[a-z_]+ [0-9]+"));
+    names.insert(name);
+  }
+  EXPECT_EQ(names.size(), kFields);
 }
 
 VOLE_AT_1_2_4_PROCS(Dump);

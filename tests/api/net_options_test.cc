@@ -51,7 +51,7 @@ TEST_P(NetOptions, DialDoesWhatItIsTold) {
                               .local = vole::net::address::parse("127.0.0.2:0"),
                               .keep_alive = 90s,
                               .no_delay = false,
-                              .linger = 3s,
+                              .linger = 2.5s,
                               .send_buffer = 20'000,
                               .control = [&asked](int fd) { asked += fd >= 0 ? 1 : 0; }});
     EXPECT_EQ(asked, 1);

@@ -210,4 +210,15 @@ TEST_P(NetPacket, ABusyUnixListenerIsWaitedFor) {
   });
 }
 
+TEST_P(NetPacket, OneThatWasAdoptedConnectedKnowsItsPeer) {
+  run([] {
+    packet_conn server = vole::net::listen_packet("udp", "127.0.0.1:0");
+    EXPECT_FALSE(server.remote_address());
+    conn client = vole::net::dial("udp", server.local_address().to_string());
+    const packet_conn adopted(client.release());
+    EXPECT_EQ(adopted.remote_address(), server.local_address());
+    EXPECT_FALSE(packet_conn().remote_address());
+  });
+}
+
 }  // namespace

@@ -119,4 +119,26 @@ TEST_P(NetUnix, ThePeerIsKnown) {
   });
 }
 
+TEST_P(NetUnix, DescriptorsHaveEveryForm) {
+  run([] {
+    auto [near, far] = vole::net::pipe();
+    const int fd = near.native_handle();
+    near.send_fds({fd});
+    std::error_code error;
+    near.send_fds({fd, fd}, error);
+    EXPECT_FALSE(error);
+    near.send_fds({fd}, vole::context::background());
+    std::vector<int> got = far.recv_fds(error);
+    EXPECT_FALSE(error);
+    EXPECT_EQ(got.size(), 1u);
+    for (const int more : far.recv_fds(vole::context::background())) got.push_back(more);
+    for (const int more : far.recv_fds(vole::context::background(), error)) got.push_back(more);
+    EXPECT_EQ(got.size(), 4u);
+    vole::cancelable soon = vole::with_timeout(vole::context::background(), 1ms);
+    EXPECT_TRUE(far.recv_fds(soon.ctx, error).empty());
+    EXPECT_EQ(error, vole::errc::deadline_exceeded);
+    for (const int one : got) close(one);
+  });
+}
+
 }  // namespace

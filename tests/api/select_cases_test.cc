@@ -2,6 +2,7 @@
 
 #include <vole/vole.h>
 
+#include <any>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -222,6 +223,23 @@ TEST_P(SelectCases, TheWokenMayDropTheLastReference) {
       done.wait();
       if (plain.joinable()) plain.join();
     }
+  });
+}
+
+// A std::any can be made of anything, a std::optional<std::any> too.
+TEST_P(SelectCases, AHandlerThatSaysAnyGetsTheValue) {
+  run([] {
+    const chan<std::any> c(4);
+    for (int i = 1; i <= 4; ++i) c.send(i);
+    int sum = 0;
+    const auto add = [&sum](const std::any& v) { sum += std::any_cast<int>(v); };
+    vole::select(on_recv(c, [&](std::any v) { add(v); }));
+    vole::select(on_recv(c, [&](const std::any& v) noexcept { add(v); }));
+    vole::select(on_recv(c, [&](std::optional<std::any> v) { add(*v); }));
+    vole::select(on_recv(c, [&](auto v) { add(*v); }));
+    EXPECT_EQ(sum, 10);
+    c.close();
+    vole::select(on_recv(c, [&](std::any v) { EXPECT_FALSE(v.has_value()); }));
   });
 }
 

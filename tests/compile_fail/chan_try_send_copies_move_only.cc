@@ -1,4 +1,4 @@
-// expect: (no matching (member )?function|cannot bind|no known conversion)
+// expect: the value can only be moved: std::move
 // Nor by try_send.
 #include <vole/vole.h>
 

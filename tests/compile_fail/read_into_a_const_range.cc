@@ -1,4 +1,4 @@
-// expect: byte_buffer|other_buffer
+// expect: read: into a range of bytes that is not const
 #include <vole/net.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// expect: no matching function for call to .on_send
+// expect: on_send: a recv_chan can only receive
 #include <vole/vole.h>
 
 int main() {

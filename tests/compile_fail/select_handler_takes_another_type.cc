@@ -1,4 +1,4 @@
-// expect: no matching function for call to .on_recv
+// expect: on_recv: a handler takes optional<T>, T or nothing
 #include <vole/vole.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// expect: no matching function for call to .select
+// expect: select: write clauses inside the call, or keep a select_case
 // A clause refers to its arguments: it is written inside the call.
 #include <vole/vole.h>
 

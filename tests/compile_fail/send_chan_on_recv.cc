@@ -1,4 +1,4 @@
-// expect: no matching function for call to .on_recv
+// expect: on_recv: a send_chan can only send
 #include <vole/vole.h>
 
 int main() {

@@ -1,4 +1,4 @@
-// expect: (nodiscard|ignoring return value)
+// expect: destroyed at once it joins at once: keep the handle, or use go
 #pragma GCC diagnostic error "-Wunused-result"
 #include <vole/vole.h>
 

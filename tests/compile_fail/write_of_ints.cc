@@ -1,4 +1,4 @@
-// expect: byte_sequence|other_sequence
+// expect: write: text, or a range of char or std::byte
 #include <vole/net.h>
 
 #include <vector>

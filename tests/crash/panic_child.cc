@@ -1,10 +1,13 @@
 // Exceptions that leave a goroutine, and those that do not.
 
+#include <atomic>
 #include <exception>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
+#include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "scenario.h"
@@ -12,6 +15,8 @@
 namespace {
 
 using namespace vole::crash_test;
+
+constexpr int kTooLate = 77;  // the runtime had ended before it came to the point
 
 struct loud {
   ~loud() { say("unwound\n"); }
@@ -170,6 +175,96 @@ int terminate_set_inside() {
   });
 }
 
+// ── somebody would end the program with status 0 meanwhile ──
+
+std::atomic<bool> last_words_begun{false}, others_ended{false};
+
+// Its what() is a part of the last words: others end meanwhile, if they can.
+struct slow_to_tell : std::exception {
+  const char* what() const noexcept override {
+    last_words_begun = true;
+    for (int i = 0; i < 300 && !others_ended; ++i) usleep(1000);
+    return "slow";
+  }
+};
+void throw_slowly() { throw slow_to_tell(); }
+
+int main_returns() {
+  vole::run([] {
+    vole::go(throw_slowly);
+    while (!last_words_begun) vole::yield();
+  });
+  others_ended = true;
+  return 0;
+}
+int main_returns_from_spawn() {
+  vole::run([] {
+    vole::go([] { const auto h = vole::spawn(throw_slowly); });
+    while (!last_words_begun) vole::yield();
+  });
+  others_ended = true;
+  return 0;
+}
+int program_exits() {
+  vole::go(throw_slowly);
+  while (!last_words_begun) usleep(100);
+  return 0;
+}
+int runtime_shut_down() {
+  vole::go(throw_slowly);
+  while (!last_words_begun) usleep(100);
+  vole::shutdown();
+  others_ended = true;
+  _exit(0);
+}
+// Its last words begin while the runtime ends, and call vole.
+int last_words_enter_vole() {
+  struct entering : std::exception {
+    const char* what() const noexcept override {
+      last_words_begun = true;
+      for (;;) vole::yield();
+    }
+  };
+  static std::atomic<bool> in_code{false};
+  vole::run([] {
+    vole::go([] {
+      in_code = true;
+      while (vole::detail::left_behind() == 0) {
+      }
+      throw entering();
+    });
+    while (!in_code) vole::yield();
+  });
+  return last_words_begun ? kAlive : kTooLate;
+}
+
+// stderr is a pipe with room for the sentence and little more; it is emptied when main has had time
+// to end.
+int main_returns_from_fatal() {
+  constexpr int kPage = 4096, kFilled = kPage - 400;
+  static int pipe[2];
+  if (pipe2(pipe, O_CLOEXEC) != 0 || fcntl(pipe[0], F_SETPIPE_SZ, kPage) < 0) return 1;
+  if (write(pipe[1], std::string(kFilled, '.').data(), kFilled) != kFilled) return 1;
+  dup2(pipe[1], STDERR_FILENO);
+  std::thread([] {
+    for (int n = 0; n <= kFilled; ioctl(pipe[0], FIONREAD, &n)) usleep(100);
+    last_words_begun = true;
+    for (int i = 0; i < 300 && !others_ended; ++i) usleep(1000);
+    char text[kPage];
+    while (read(pipe[0], text, sizeof text) > 0) {
+    }
+  }).detach();
+  vole::run([] {
+    vole::go([] {
+      static vole::mutex m;
+      m.unlock();
+    });
+    while (!last_words_begun) vole::yield();
+  });
+  others_ended = true;
+  return 0;
+}
+
 int swallowed_exit() {
   return thrown_by([] {
     try {
@@ -205,6 +300,12 @@ constexpr scenario kAll[] = {
     {"terminate_on_goroutine", terminate_on_goroutine},
     {"terminate_set_inside", terminate_set_inside},
     {"swallowed_exit", swallowed_exit},
+    {"main_returns", main_returns},
+    {"main_returns_from_spawn", main_returns_from_spawn},
+    {"main_returns_from_fatal", main_returns_from_fatal},
+    {"program_exits", program_exits},
+    {"runtime_shut_down", runtime_shut_down},
+    {"last_words_enter_vole", last_words_enter_vole},
 };
 
 }  // namespace

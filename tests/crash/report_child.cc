@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -153,6 +154,69 @@ int two_mutexes() {
     return kAlive;
   });
 }
+// The same on the heap, and locked in a function that has returned.
+[[gnu::noinline]] void just_lock(vole::mutex& m) { m.lock(); }
+int two_heap_mutexes() {
+  static std::unique_ptr<vole::mutex> a, b;
+  static vole::wait_group there;
+  return vole::run([] {
+    a = std::make_unique<vole::mutex>();
+    b = std::make_unique<vole::mutex>();
+    there.add(2);
+    const auto both = [](vole::mutex& first, vole::mutex& second) {
+      just_lock(first);
+      there.done();
+      there.wait();
+      just_lock(second);
+    };
+    vole::go({.name = "ab"}, [both] { both(*a, *b); });
+    vole::go({.name = "ba"}, [both] { both(*b, *a); });
+    vole::chan<int>().recv();
+    return kAlive;
+  });
+}
+// After it has become its P's own, by being locked often.
+int locked_twice() {
+  return vole::run([] {
+    static vole::mutex m;
+    for (int i = 0; i < 100'000; ++i) {
+      m.lock();
+      m.unlock();
+    }
+    vole::go({.name = "twice"}, [] {
+      m.lock();
+      m.lock();
+    });
+    vole::chan<int>().recv();
+    return kAlive;
+  });
+}
+int written_twice() {
+  return vole::run([] {
+    vole::shared_mutex m;
+    m.lock();
+    m.lock_shared();
+    return kAlive;
+  });
+}
+int locked_by_a_thread() {
+  return vole::run([] {
+    static vole::mutex m;
+    vole::blocking([] { std::thread([] { m.lock(); }).join(); });
+    m.lock();
+    return kAlive;
+  });
+}
+int joins_and_selects() {
+  return vole::run([] {
+    vole::chan<int> a, b;
+    auto task = vole::spawn([a, b] {
+      vole::select(vole::on_recv(a, [](auto) {}), vole::on_recv(b, [](auto) {}));
+    });
+    task.join();
+    return kAlive;
+  });
+}
 int join_under_a_lock() {
   return vole::run([] {
     vole::mutex m;
@@ -191,6 +255,11 @@ constexpr scenario kAll[] = {
     {"leaks", leaks},
     {"leaks_nothing", leaks_nothing},
     {"two_mutexes", two_mutexes},
+    {"two_heap_mutexes", two_heap_mutexes},
+    {"locked_twice", locked_twice},
+    {"written_twice", written_twice},
+    {"locked_by_a_thread", locked_by_a_thread},
+    {"joins_and_selects", joins_and_selects},
     {"join_under_a_lock", join_under_a_lock},
     {"group_under_a_lock", group_under_a_lock},
     {"no_circle", no_circle},

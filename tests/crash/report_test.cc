@@ -62,15 +62,18 @@ TEST(Leaks, NobodyLeftIsNoReport) {
   EXPECT_THAT(e.err, IsEmpty());
 }
 
-// A report of a deadlock, and in it who waits for whom.
+// A report of a deadlock, and in it who waits for whom. Of the same program with -O2, too.
 void expect_circle(const char* scenario, const char* circle) {
-  const ended e = run_child("report_child", scenario);
-  EXPECT_TRUE(aborted(e));
-  EXPECT_THAT(e.err,
-              StartsWith("vole: fatal: all goroutines are asleep - deadlock!\n\n"
-                         "These goroutines wait for each other, and none of them can go on:\n"
-                         "goroutine "));
-  EXPECT_THAT(e.err, ContainsRegex(circle));
+  for (const char* child : {"report_child", "report_o2_child"}) {
+    const ended e = run_child(child, scenario);
+    EXPECT_TRUE(aborted(e));
+    EXPECT_THAT(e.err,
+                StartsWith("vole: fatal: all goroutines are asleep - deadlock!\n\n"
+                           "These goroutines wait for each other, and none of them can go on:\n"
+                           "goroutine "))
+        << child;
+    EXPECT_THAT(e.err, ContainsRegex(circle)) << child;
+  }
 }
 
 TEST(Circle, OfTwoMutexesIsNamed) {
@@ -78,6 +81,37 @@ TEST(Circle, OfTwoMutexesIsNamed) {
                 "\ngoroutine [0-9]+ \\([ab]+\\) waits for mutex 0x[0-9a-f]+, probably held by "
                 "goroutine [0-9]+ \\([ab]+\\), which waits for mutex 0x[0-9a-f]+, probably held "
                 "by goroutine [0-9]+ \\([ab]+\\)\n\n");
+}
+
+TEST(Circle, OfTwoMutexesOnTheHeapIsNamed) {
+  expect_circle("two_heap_mutexes",
+                "\ngoroutine [0-9]+ \\([ab]+\\) waits for mutex 0x[0-9a-f]+, probably held by "
+                "goroutine [0-9]+ \\([ab]+\\), which waits for mutex 0x[0-9a-f]+, probably held "
+                "by goroutine [0-9]+ \\([ab]+\\)\n\n");
+}
+
+TEST(Circle, OfWhoLocksTwiceIsNamed) {
+  expect_circle("locked_twice",
+                "\ngoroutine ([0-9]+) \\(twice\\) waits for mutex 0x[0-9a-f]+, probably held by "
+                "itself: goroutine [0-9]+ \\(twice\\)\n\n");
+  expect_circle("written_twice",
+                "\ngoroutine 1 \\(main\\) waits for shared mutex 0x[0-9a-f]+, probably held by "
+                "itself: goroutine 1 \\(main\\)\n\n");
+}
+
+TEST(Holder, OfAPlainThreadIsNoGoroutine) {
+  const ended e = run_child("report_child", "locked_by_a_thread");
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, ContainsRegex("\\[waiting, mutex, .*on 0x[0-9a-f]+, held by a plain thread, or "
+                                   "by a goroutine that has ended\\]"));
+}
+
+TEST(Waits, OfAJoinAndASelectSayForWhat) {
+  const ended e = run_child("report_child", "joins_and_selects");
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, ContainsRegex("goroutine 1 \\(main\\) \\[waiting, join of goroutine 2"));
+  EXPECT_THAT(e.err,
+              ContainsRegex("goroutine 2 \\[waiting, select, .*on 0x[0-9a-f]+ \\| 0x[0-9a-f]+\\]"));
 }
 
 TEST(Circle, OfAJoinUnderALockIsNamed) {

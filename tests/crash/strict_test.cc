@@ -25,8 +25,8 @@ class StrictTest : public testing::TestWithParam<const char*> {
 class Strict : public StrictTest {};
 TEST_P(Strict, EverybodyGetsOn) { EXPECT_TRUE(exited(play("strict_child", kStrict), 0)); }
 INSTANTIATE_TEST_SUITE_P(Slices, Strict,
-                         testing::Values("hogs_2", "hogs_16", "hogs_64", "dump", "locked", "world",
-                                         "run_returns", "fork_exec", "setgid", "dlclose"),
+                         testing::Values("hogs_2", "hogs_16", "hogs_64", "signal", "dump", "locked",
+                                         "world", "run_returns", "fork_exec", "setgid", "dlclose"),
                          name_of);
 
 class StrictStorm : public StrictTest {};

@@ -25,6 +25,19 @@ void expect_deadlock(const char* scenario, const char* why) {
   EXPECT_THAT(e.err, HasSubstr(std::string("(main) [waiting, ") + why)) << scenario;
 }
 
+// What happened, to whom, by whom, and what to do.
+TEST(Sync, MisuseNamesTheObjectAndWhoDidItAndWhatToDo) {
+  const auto says = [](const char* scenario, const std::string& pattern) {
+    EXPECT_THAT(misuse(scenario).err, ContainsRegex("^vole: fatal: " + pattern)) << scenario;
+  };
+  const std::string by = R"( \(goroutine [0-9]+, the )";
+  says("latch_overrun", "latch: counted down[^(]*" + by + "latch at 0x[0-9a-f]+\\)\\. It is made with");
+  says("shared_unlock", "shared_mutex: unlock of[^.]*" + by +
+                            "shared_mutex at 0x[0-9a-f]+\\)\\. Each unlock\\(\\) must follow");
+  says("semaphore_destroyed", "semaphore: destroyed while[^(]*" + by + "semaphore at 0x");
+  says("barrier_overrun", "barrier: more arrivals[^(]*\\(goroutine [0-9]+\\)\\. Who arrives again");
+}
+
 TEST(Mutex, UnlockOfAnUnlockedOneIsFatal) {
   for (const char* scenario : {"mutex_unlock", "mutex_unlock_on_thread", "mutex_unlock_twice"})
     expect_fatal(scenario, "mutex: unlock of an unlocked mutex");

@@ -52,17 +52,14 @@ std::string lines_of(const std::string& text) {
   return out;
 }
 
-std::string root() {
-  const std::string here = __FILE__;
-  return here.substr(0, here.rfind("tests/regress/"));
-}
-
 TEST(TheServerOfThePages, IsTheOneThatIsTested) {
-  const std::string self = text_of(__FILE__);
+  const std::string root = VOLE_SOURCE_DIR "/";
+  const std::string self = text_of(root + "tests/regress/a_reset_ends_the_server_test.cc");
+  ASSERT_NE(self, "");
   const std::size_t begin = self.find("// [sample]\n") + 12;
   const std::string wanted = lines_of(self.substr(begin, self.find("// [end]") - begin));
   for (const char* page : {"include/vole/net.h", "docs/net.md"})
-    EXPECT_NE(lines_of(text_of(root() + page)).find(wanted), std::string::npos) << page;
+    EXPECT_NE(lines_of(text_of(root + page)).find(wanted), std::string::npos) << page;
 }
 
 void reset(conn c) {

@@ -19,6 +19,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <fstream>
 #include <functional>
@@ -40,6 +41,8 @@ struct objects {
     counting.add();
     done.call([] {});
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    over.cancel();
+    EXPECT_TRUE(watch.stop());
   }
   vole::mutex free, held, fresh;
   vole::shared_mutex shared, reading, writing;
@@ -52,7 +55,12 @@ struct objects {
   vole::chan<int> channel{4}, nil{nullptr};
   vole::cancelable scope = vole::with_cancel(vole::context::background());
   vole::timer clock{std::chrono::hours(1)};
+  vole::cancelable over = vole::with_cancel(vole::context::background());
+  vole::func_watch watch = vole::after_func(scope.ctx, [] {});
   vole::net::conn closed;
+  vole::net::listener server = vole::net::listen("tcp", "127.0.0.1:0");
+  vole::net::conn open = vole::net::dial("tcp", server.local_address().to_string());
+  vole::io::writer out{open};
   int pair[2] = {};
   std::array<std::byte, 8> bytes{};
 };
@@ -69,6 +77,15 @@ struct looped {
   void (*call)(objects&);
   bool owns = false;  // memory, which is lost if it sleeps there: nothing for LeakSanitizer
 };
+
+inline constexpr vole::context_key<int> number_key{"number"};
+
+// A dial that fails at once.
+void fail_to_dial(const char* network, const char* at,
+                  const vole::context& ctx = vole::context::background()) {
+  std::error_code e;
+  EXPECT_FALSE(vole::net::dial(network, at, ctx, e));
+}
 
 void use(vole::mutex& m) {
   m.lock();
@@ -154,6 +171,63 @@ const looped kCalls[] = {
        std::error_code e;
        EXPECT_EQ(o.closed.read(o.bytes, e), 0u);
      }},
+    {"conn_bool", [](objects& o) { EXPECT_TRUE(o.open); }},
+    {"conn_bool_empty", [](objects& o) { EXPECT_FALSE(o.closed); }},
+    {"conn_set_deadline", [](objects& o) { o.open.set_deadline(vole::time_point::max()); }},
+    {"conn_set_deadline_empty", [](objects& o) { o.closed.set_deadline(vole::time_point()); }},
+    {"conn_native_handle", [](objects& o) { EXPECT_GE(o.open.native_handle(), 0); }},
+    {"conn_local_address", [](objects& o) { EXPECT_TRUE(o.open.local_address()); }, true},
+    {"conn_remote_address", [](objects& o) { EXPECT_TRUE(o.open.remote_address()); }, true},
+    {"conn_peer_credentials",
+     [](objects& o) {
+       std::error_code e;
+       (void)o.open.peer_credentials(e);
+       EXPECT_TRUE(e);
+     }},
+    {"conn_close_write", [](objects& o) { o.open.close_write(); }},
+    {"conn_close_again", [](objects& o) { o.closed.close(); }},
+    {"dial_refused", [](objects&) { fail_to_dial("unix", "@vole nobody listens here"); }, true},
+    {"dial_bad_address", [](objects&) { fail_to_dial("tcp", "no port"); }, true},
+    {"dial_unknown_network", [](objects&) { fail_to_dial("carrier pigeon", "x:1"); }, true},
+    {"dial_cancelled", [](objects& o) { fail_to_dial("tcp", "127.0.0.1:1", o.over.ctx); }, true},
+    {"resolve_literal",
+     [](objects&) { EXPECT_EQ(vole::net::resolve("tcp", "127.0.0.1:80").size(), 1u); }, true},
+    {"listen_in_use",
+     [](objects& o) {
+       std::error_code e;
+       EXPECT_FALSE(vole::net::listen("tcp", o.server.local_address().to_string(), e));
+     },
+     true},
+    {"adopt_bad_fd",
+     [](objects&) {
+       std::error_code e;
+       EXPECT_FALSE(vole::net::conn(-1, e));
+       EXPECT_FALSE(vole::net::listener(-1, e));
+     }},
+    {"adopt_bad_fd_alone",
+     [](objects&) {
+       std::error_code e;
+       const vole::net::conn none(-1, e);
+     }},
+    {"copy_from_bad_fd",
+     [](objects& o) {
+       std::error_code e;
+       EXPECT_EQ(vole::io::copy(o.open, -1, e), 0u);
+     }},
+    {"flush_of_nothing", [](objects& o) { o.out.flush(); }},
+    {"address_parse",
+     [](objects&) { EXPECT_TRUE(vole::net::address::parse("127.0.0.1:80")); }, true},
+    {"cancel_again", [](objects& o) { o.over.cancel(); }},
+    {"watch_stop_again", [](objects& o) { EXPECT_FALSE(o.watch.stop()); }},
+    {"with_value",
+     [](objects& o) { EXPECT_TRUE(vole::with_value(o.scope.ctx, number_key, 1).value(number_key)); },
+     true},
+    {"without_cancel",
+     [](objects& o) { EXPECT_NE(vole::without_cancel(o.scope.ctx), o.scope.ctx); }, true},
+    {"context_deadline", [](objects& o) { EXPECT_FALSE(o.scope.ctx.deadline()); }},
+    {"ignore_signal", [](objects&) { vole::ignore_signal(SIGUSR2); }},
+    {"timer_channel", [](objects& o) { EXPECT_TRUE(o.clock.channel() != nullptr); }},
+    {"semaphore_try_nothing", [](objects& o) { EXPECT_TRUE(o.permits.try_acquire(0)); }},
     {"wait_writable", [](objects& o) { EXPECT_TRUE(vole::wait_writable(o.pair[0])); }},
 };
 

@@ -86,7 +86,7 @@ TEST_P(TwoSelects, LockEachOthersMutexesInMoves) {
     });
     met += m.met ? 1 : 0;
   }
-  RecordProperty("met", met);
+  RecordProperty("met", met);  // not expected: on a busy machine they may miss each other each time
 }
 
 }  // namespace

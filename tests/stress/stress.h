@@ -2,7 +2,8 @@
 //
 // Law    a failure can be repeated: the seed is printed, VOLE_SEED=n sets it. (The
 //        kernel's scheduling is not seeded; the seed repeats what the test does.)
-// Note   each test works for a second or so, however slow the build.
+// Note   each test works for a second or so, however slow the build; VOLE_STRESS_SCALE=n makes it
+//        n times as long.
 #pragma once
 
 #include <chrono>
@@ -39,10 +40,19 @@ class dice {
   std::uint64_t state_;
 };
 
+inline double scale() {
+  static const double n = [] {
+    const char* const set = std::getenv("VOLE_STRESS_SCALE");
+    return set != nullptr && std::atof(set) > 0 ? std::atof(set) : 1.0;
+  }();
+  return n;
+}
+
 class time_limit {
  public:
   explicit time_limit(std::chrono::milliseconds d = std::chrono::milliseconds(700))
-      : until_(std::chrono::steady_clock::now() + d) {}
+      : until_(std::chrono::steady_clock::now() +
+               std::chrono::duration_cast<std::chrono::milliseconds>(d * scale())) {}
   bool over() const { return std::chrono::steady_clock::now() > until_; }
 
  private:

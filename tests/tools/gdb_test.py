@@ -116,6 +116,31 @@ class Gdb(unittest.TestCase):
         out, err = gdb("starti", "info goroutines", "kill", target=["/bin/true"])
         self.assertIn("no vole in this program", err)
 
+    def test_loads_by_itself_for_a_static_library(self):
+        prefix = self.folder / "prefix"
+        done = subprocess.run([os.environ["VOLE_CMAKE"], "--install", os.environ["VOLE_BUILD_DIR"],
+                               "--prefix", str(prefix)], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done)
+        [auto] = prefix.glob("**/gdb/auto-load")
+        script = auto / "vole/vole-gdb.py"
+        self.assertTrue(script.exists())
+        # The program names the script of the prefix that it was configured for: here, of this one.
+        program, section = self.folder / "program", self.folder / "section"
+        subprocess.run(["objcopy", "--dump-section", f".debug_gdb_scripts={section}",
+                        TOOLS / "parked_release", program], check=True)
+        kind, path, rest = section.read_bytes().split(b"\x01", 1)[0], *section.read_bytes()[1:].split(
+            b"\0", 1)
+        self.assertEqual((kind, rest), (b"", b""))
+        self.assertTrue(path.endswith(b"/gdb/auto-load/vole/vole-gdb.py"), path)
+        section.write_bytes(b"\x01" + bytes(script) + b"\0")
+        subprocess.run(["objcopy", "--update-section", f".debug_gdb_scripts={section}", program],
+                       check=True)
+        with Child(program) as child:
+            out, err = gdb("info goroutines", script=None, target=[
+                "-iex", f"set auto-load safe-path {auto}", "-p", child.pid])
+            self.assertIn("goroutine 5 (locksmith) [waiting, mutex", out, err)
+        self.assertEqual(list(prefix.rglob("__pycache__")), [])
+
     def test_loads_by_itself_beside_a_shared_library(self):
         auto = self.folder / "share/gdb/auto-load"
         place = Path(str(auto) + str(TOOLS.resolve()))

@@ -106,6 +106,23 @@ int parked() {
   });
 }
 
+// A name that no reader should have to print as it is.
+int named() {
+  vole::run([] {
+    static vole::mutex m;
+    m.lock();
+    vole::go({.name = "a\x1b[2J\n\xff\"\\\xc3\xbc"}, [] { app::receive(); });
+    vole::go([] { m.lock(); });
+    std::thread([] {
+      wait_until_parked(3);
+      vole::dump_goroutines(stdout, vole::dump_format::json);
+      say_ready();
+    }).detach();
+    app::doze();
+  });
+  return 0;
+}
+
 int many() {
   return with_reporter(1002, [] {
     for (int i = 0; i < 1000; ++i) vole::go([] { app::receive(); });
@@ -156,6 +173,7 @@ int main(int argc, char** argv) {
   const int n = argc > 2 ? std::atoi(argv[2]) : 2;
   if (what == "parked") return parked();
   if (what == "many") return many();
+  if (what == "named") return named();
   if (what == "spinning") return spinning(n);
   if (what == "deadlocked") return deadlocked();
   if (what == "count") return parked_without_end(n);

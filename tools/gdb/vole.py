@@ -5,7 +5,7 @@ into the program: neither memory nor registers. Needs gdb 10 or newer.
 
     (gdb) source /usr/local/share/vole/gdb/vole.py
 
-Where vole is installed as a shared library under gdb's own prefix, gdb does that by itself.
+Where vole is installed under gdb's own prefix, gdb does that by itself.
 """
 
 import os

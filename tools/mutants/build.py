@@ -1,7 +1,8 @@
 """Compiles and links one mutant beside a build that is there, without touching it.
 
 The mutated file lies alone in a folder that comes first on the include path. A unit that was
-compiled anew is linked in front of the library, which then does not give its own.
+compiled anew is linked in front of the library, which then does not give its own. Of a program that
+holds the tests of many files, only the file in question is linked.
 """
 
 import json
@@ -34,27 +35,48 @@ class Build:
         for entry in commands:
             words = shlex.split(entry["command"])
             self._compile[words[words.index("-o") + 1]] = words
+        self._tests = self._read_tests()
         cache = (self.directory / "CMakeCache.txt").read_text()
         self._launcher = [line.partition("=")[2] for line in cache.splitlines()
                           if line.startswith("VOLE_CCACHE_PROGRAM:") and "NOTFOUND" not in line]
+
+    def _read_tests(self):
+        """{a test's name: (the target that has it, its source)}, of the lists beside the programs"""
+        found = {}
+        for path in (self.directory / "tests").glob("*.files"):
+            for line in path.read_text().splitlines():
+                source, name = line.split()
+                found[name] = (path.stem, source)
+        return found
+
+    def test_target(self, name):
+        """The target, and the program, that has this test."""
+        return self._tests.get(name, (name, None))[0]
 
     def make(self, targets, jobs):
         _run(["cmake", "--build", str(self.directory), "--parallel", str(jobs), "--target", *targets],
              self.root)
 
-    @staticmethod
-    def target(mutant):
-        return f"crash_{mutant.child}" if mutant.child else mutant.program
+    def target(self, mutant):
+        return f"crash_{mutant.child}" if mutant.child else self.test_target(mutant.program)
 
     def _object(self, owner, unit):
         name = f"CMakeFiles/{owner}.dir/{unit}.o"
         return name if name in self._compile else None
 
+    def _own_objects(self, mutant):
+        """Of the program's own objects, those that the test consists of."""
+        target = self.target(mutant)
+        _, source = self._tests.get(mutant.program, (None, None))
+        if source is not None and not mutant.child:
+            return [self._object(target, source)]
+        return [name for name in self._compile if name.startswith(f"CMakeFiles/{target}.dir/")]
+
     def _units(self, mutant):
         """The objects to be compiled anew."""
         target = self.target(mutant)
         library = "vole_optimised" if mutant.program.startswith(RELEASE) else "vole"
-        own = [name for name in self._compile if name.startswith(f"CMakeFiles/{target}.dir/")]
+        own = self._own_objects(mutant)
         units = mutant.units or ((mutant.file,) if mutant.file.endswith(".cc") else ())
         found = []
         for unit in units:
@@ -91,8 +113,10 @@ class Build:
         target = self.program(mutant)
         link = _run(["ninja", "-t", "commands", "-s", str(target.relative_to(self.directory))],
                     self.directory)
+        others = f"CMakeFiles/{self.target(mutant)}.dir/"
+        keep = set(self._own_objects(mutant))
         words = [w for w in shlex.split(link.strip().removeprefix(": &&").removesuffix("&& :"))
-                 if w not in units]
+                 if w not in units and (w in keep or not w.startswith(others))]
         output = folder / target.name
         at = words.index("-o")
         _run([*words[:at], *objects, "-o", str(output), *words[at + 2:]], self.directory)
@@ -102,7 +126,7 @@ class Build:
         """Where the unmutated one lies."""
         if mutant.child:
             return self.directory / "crash" / mutant.child
-        return self.directory / "tests" / mutant.program
+        return self.directory / "tests" / self.test_target(mutant.program)
 
     def drop(self, mutant):
         shutil.rmtree(self.scratch / mutant.name, ignore_errors=True)

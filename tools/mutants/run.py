@@ -37,7 +37,7 @@ CERTAIN = 3       # and is one if the same test does not end in so many times th
 def run_test(program, case, limit, crash_dir=None):
     """(how it ended, seconds, output): passed, failed, died, hung, or no test."""
     pattern = ":".join(f"{before}{case}{after}" for before in ("", "*/") for after in ("", "/*"))
-    environment = dict(os.environ)
+    environment = {name: value for name, value in os.environ.items() if name != "VOLE_STRESS_SCALE"}
     if crash_dir is not None:
         environment["VOLE_TEST_CRASH_DIR"] = str(crash_dir)
     begin = time.monotonic()
@@ -62,10 +62,14 @@ class Trial:
         self.build = build
         self.baseline = {}
 
+    def test_program(self, mutant):
+        return self.build.directory / "tests" / self.build.test_target(mutant.program)
+
     def plain(self, key):
         """The test without a mutant; returns a problem or None."""
         program, case = key
-        how, took, output = run_test(self.build.directory / "tests" / program, case, LIMIT)
+        path = self.build.directory / "tests" / self.build.test_target(program)
+        how, took, output = run_test(path, case, LIMIT)
         self.baseline[key] = took
         return None if how == "passed" else f"{program}: {case}: {how} without a mutant\n{output}"
 
@@ -83,7 +87,7 @@ class Trial:
         program = self.build.mutate(mutant)
         crash_dir = program.parent if mutant.child else None
         if mutant.child:
-            program = self.build.directory / "tests" / mutant.program
+            program = self.test_program(mutant)
         how = "hung"
         for limit in self.limits(mutant):
             if how == "hung":
@@ -163,7 +167,8 @@ def main():
         build = Build(arguments.root, arguments.build or arguments.root / "build/dev",
                       arguments.scratch or arguments.root / "build/mutants")
         if not arguments.no_build:
-            targets = {m.program for m in tried} | {build.target(m) for m in tried}
+            targets = {build.test_target(m.program) for m in tried}
+            targets |= {build.target(m) for m in tried}
             build.make(sorted(targets), arguments.jobs)
         problems, (longest, slowest) = try_all(tried, Trial(build), arguments.jobs)
         what = (f"caught in {time.monotonic() - begin:.0f} s, {processor_seconds():.0f} s of processor "

@@ -15,8 +15,6 @@
 
 namespace vole_command {
 
-inline constexpr int kRefused = 2;
-
 void add_run(CLI::App& app, int& status);
 void add_trace(CLI::App& app, int& status);
 void add_version(CLI::App& app, int& status);

@@ -6,6 +6,8 @@
 
 namespace vole_command {
 
+inline constexpr int kRefused = 2;
+
 struct refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -46,9 +46,17 @@ struct go_options {
 
 namespace detail {
 
+// Copied or moved. (A std::tuple alone would copy what may not be moved.)
+template <class T>
+concept passed_on = std::constructible_from<std::decay_t<T>, T>;
+
 template <class F, class... Args>
-concept startable = !std::same_as<std::remove_cvref_t<F>, go_options> &&
+concept startable = !std::same_as<std::remove_cvref_t<F>, go_options> && passed_on<F> &&
+                    (passed_on<Args> && ...) &&
                     std::invocable<std::decay_t<F>, std::decay_t<Args>...>;
+
+template <class F, class... Args>
+concept not_startable = !std::same_as<std::remove_cvref_t<F>, go_options> && !startable<F, Args...>;
 
 // What the compiled part takes; null: none.
 inline const char* name_of(const go_options& options) noexcept {

@@ -36,6 +36,9 @@ class join_base {
   virtual ~join_base() = default;
 
   void wait() noexcept { finished_.wait(); }
+  bool wait(const context& ctx, std::error_code& error) noexcept {
+    return finished_.wait(ctx, error);
+  }
   bool failed() const noexcept { return outcome_ == outcome::exception; }
   [[noreturn]] void rethrow() { std::rethrow_exception(std::move(error_)); }
   [[noreturn]] void panic() noexcept { uncollected(error_, thrower_.get()); }
@@ -62,6 +65,7 @@ class join_base {
   std::unique_ptr<thrower> thrower_;  // with error_
 
  private:
+  friend struct join_places;  // api/go.cc: dumps know where finished_ is
   wait_group finished_;
   std::atomic<int> references_{2};
 };

@@ -59,6 +59,17 @@ template <class R>
 concept other_sequence = net::byte_sequence<R> &&
     !is_one_of<R, std::span<const std::byte>, std::string_view, std::span<const unsigned char>>;
 
+// Neither of those, nor what becomes one: a mistake.
+template <class R>
+concept no_buffer = !net::byte_buffer<R> && !std::is_convertible_v<R, std::span<std::byte>> &&
+                    !std::is_convertible_v<R, std::span<char>> &&
+                    !std::is_convertible_v<R, std::span<unsigned char>>;
+template <class R>
+concept no_sequence = !net::contiguous_bytes<R> && !std::is_convertible_v<R, std::string_view> &&
+                      !std::is_convertible_v<R, std::span<const std::byte>> &&
+                      !std::is_convertible_v<R, std::span<const unsigned char>> &&
+                      !std::is_convertible_v<R, std::span<const std::span<const std::byte>>>;
+
 template <class R>
 std::span<std::byte> buffer_of(R& r) noexcept {
   return std::as_writable_bytes(std::span(std::ranges::data(r), std::ranges::size(r)));

@@ -53,6 +53,9 @@ class any_duration {
   requires(!std::same_as<T, any_duration> &&
            std::convertible_to<const T&, duration>) constexpr any_duration(const T& d) noexcept
       : d_(d) {}
+  template <class N>
+    requires std::is_arithmetic_v<N>
+  any_duration(N) = delete;  // a number is not a duration: give it a unit, as in 5ms or seconds(5)
   constexpr operator duration() const noexcept { return d_; }
 
  private:

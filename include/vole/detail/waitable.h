@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include <vole/detail/mutex_sampling.h>
+#include <vole/detail/stack_place.h>
 
 namespace vole::rt {
 struct waiter;
@@ -48,6 +49,12 @@ struct wait_list {
 struct waitable {
   std::atomic<std::uint64_t> word{0};
   wait_list waiters;
+};
+
+// What one locks. `locker` lies on the stack of whoever locked it last: so a dump knows who holds it.
+// It is written by who holds the lock, and read by dumps as it is.
+struct lockable : waitable {
+  std::uintptr_t locker = 0;
 };
 
 // Fatal if anybody waits, unless it is a static object, which exit() destroys.
@@ -100,7 +107,7 @@ inline constexpr bool wakes_nobody(std::uint64_t word) noexcept {
 }
 }  // namespace mutex_flag
 
-struct mutex_waitable : waitable {
+struct mutex_waitable : lockable {
   // Whose it is, and who is on the way to owning it: base::ownership (src/base/seat.h).
   struct {
     std::atomic<std::uintptr_t> owner{0};
@@ -126,8 +133,9 @@ bool mutex_lock_until(waitable& s, std::int64_t when) noexcept;
 bool mutex_lock_unless(waitable& s, const context& ctx, std::error_code& error) noexcept;
 void mutex_unlock_slow(waitable& s) noexcept;
 void mutex_others_wait() noexcept;  // unlocked, and somebody is about to compete
-// The word says `owned`. lock: false: by somebody else, or it is held; once that flag is gone, or
+// The word says `owned`. mine: has it, or waits for it. lock: false: by somebody else, or it is held; once that flag is gone, or
 // the mutex is not free, there is the usual way.
+void mutex_lock_mine(mutex_waitable& s) noexcept;
 bool mutex_lock_owned(mutex_waitable& s) noexcept;
 void mutex_unlock_owned(mutex_waitable& s) noexcept;
 void mutex_disown(mutex_waitable& s) noexcept;  // takes the flag away
@@ -143,7 +151,7 @@ void mutex_sample(mutex_waitable& s) noexcept;
 namespace shared_flag {
 inline constexpr std::uint64_t writer = wait_flag::first_own;  // one is inside
 }
-struct shared_waitable : waitable {
+struct shared_waitable : lockable {
   wait_list readers;
 };
 void shared_lock_slow(shared_waitable& s) noexcept;

@@ -2,6 +2,8 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "os/os.h"
 
@@ -24,6 +26,14 @@ void unmap_pages(void* pages, std::size_t bytes) noexcept { munmap(pages, bytes)
 namespace vole::os {
 
 std::size_t page_size() noexcept { return getauxval(AT_PAGESZ); }
+
+bool read_own_memory(std::uintptr_t address, std::uintptr_t* word) noexcept {
+  const int before = errno;
+  const iovec to{word, sizeof *word}, from{reinterpret_cast<void*>(address), sizeof *word};
+  const ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+  errno = before;
+  return n == static_cast<ssize_t>(sizeof *word);
+}
 
 // munlock: after mlockall(MCL_FUTURE) the range would be filled with pages as soon as it
 // becomes writable, and locked memory takes no guards.

@@ -89,7 +89,9 @@ def library_modules(program):
             entries = struct.iter_unpack("<QQ", read(program.bias + vaddr, size // 16 * 16))
     debug = next((value for tag, value in entries if tag == DT_DEBUG and value), None)
     entry = read_word(debug + 8) if debug else 0
-    while entry:
+    seen = set()  # a damaged core may lead in a circle
+    while entry and entry not in seen:
+        seen.add(entry)
         bias, name, _, entry = struct.unpack("<QQQQ", read(entry, 32))
         module = Module(read_text(name) if name else "")
         module.bias = bias

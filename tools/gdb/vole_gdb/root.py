@@ -19,6 +19,7 @@ PLACES = {
 }
 COUNT_AFTER_M = 18 + 13  # p, sched: not needed here
 STATUSES, REASONS, REGISTERS, NOT_SAVED = (8, 16), (64, 32), 33, 0xffff
+MOST_CHUNKS = 1 << 14  # of 4 MiB each
 # DWARF numbers, for each machine in ELF's numbering: registers, stack pointer, return address.
 MACHINES = {
     62: ({3: "rbx", 6: "rbp", 12: "r12", 13: "r13", 14: "r14", 15: "r15", 16: "rip"},
@@ -77,7 +78,11 @@ class Root:
         """(address, bytes) of every record that was ever used"""
         chunk = read_word(slab + self.slab.first)
         step = read_word(slab + self.slab.record_bytes)
-        while chunk:
+        seen = set()
+        while chunk and len(seen) < MOST_CHUNKS:
+            if chunk in seen:
+                raise gdb.GdbError("vole: the records are damaged: they lead in a circle.")
+            seen.add(chunk)
             used = read_word(chunk + self.slab.used)
             if step < size or used * step > self.slab.largest:
                 raise gdb.GdbError("vole: the records are damaged.")

@@ -3,7 +3,7 @@ import type { App } from "./app";
 import { kHeadings, Row } from "./rows";
 import type { Timeline } from "./timeline";
 import { toggleRow } from "./walk";
-import { count, shortFunction } from "./words";
+import { count, functionLabel } from "./words";
 
 export class Labels {
   private pool: HTMLElement[] = [];
@@ -69,7 +69,7 @@ export class Labels {
       }
       case Row.Group: {
         const name = m.functions.name[ref];
-        return [(this.app.open.has(ref) ? "▾ " : "▸ ") + shortFunction(name), count(m.functions.count[ref]), name];
+        return [(this.app.open.has(ref) ? "▾ " : "▸ ") + functionLabel(m, ref), count(m.functions.count[ref]), name];
       }
       default: {
         const name = m.strings[m.name[ref]];

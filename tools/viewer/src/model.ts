@@ -4,6 +4,7 @@ import { Damaged } from "./bytes";
 import { Begin } from "./begin";
 import { Frame, Generation, Module, TraceFile, completeness, readFile } from "./chunks";
 import { Levels, buildLevels } from "./levels";
+import { labelFunctions } from "./names";
 import { Order } from "./order";
 import { scanGeneration } from "./scan";
 import { Functions, functionsOf, renumber, Stats, statistics } from "./stats";
@@ -231,6 +232,7 @@ function build(file: TraceFile, w: World, gaps: Model["gaps"], read: Read): Mode
   };
   model.stats = statistics(model);
   renumber(model);
+  labelFunctions(model);
   model.levels = buildLevels(model);
   return model;
 }

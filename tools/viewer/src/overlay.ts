@@ -4,7 +4,7 @@ import { drawChosen, drawLogs } from "./chain";
 import { theme } from "./colours";
 import { Row } from "./rows";
 import type { Timeline } from "./timeline";
-import { duration, reasonOf, shortFunction } from "./words";
+import { duration, functionLabel, reasonOf } from "./words";
 import { State } from "./world";
 
 const kFont = '11px system-ui, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
@@ -101,7 +101,7 @@ function drawNames(app: App, tl: Timeline, c: CanvasRenderingContext2D): void {
     const row = tl.rowOfY((y0 + y1) / 2), g = m.g[span], s = m.kind[span] & 15;
     const text = app.rows.kind[row] === Row.Goroutine
       ? s === State.Running ? "" : s === State.Waiting || s === State.Call ? reasonOf(m, span) || (s === State.Call ? "call" : "waiting") : ["runnable", "", "", "", "evicted", "preempted", ""][s]
-      : `${shortFunction(m.functions.name[m.fn[g]])} ${m.id[g]}`;
+      : `${functionLabel(m, m.fn[g])} ${m.id[g]}`;
     const short = fitted(text, x1 - x0 - 8);
     if (!short) continue;
     c.fillStyle = luminous(list.colours[i * 5 + 4]) ? "#1d2530" : "#ffffff";

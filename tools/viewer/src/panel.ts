@@ -7,7 +7,7 @@ import { areaText } from "./panel_area";
 import { explainText, readyText } from "./panel_explain";
 import { logList, thingText } from "./panel_user";
 import { at, spanLink, stack, stateTable, swatch } from "./parts";
-import { count, duration, framesOf, functionName, goroutineName, pOf, reasonName, shortFunction, threadOf, what, whyEnded } from "./words";
+import { count, duration, framesOf, functionLabel, functionName, goroutineName, pOf, reasonName, threadOf, what, whyEnded } from "./words";
 import { Cause, kStates, State } from "./world";
 
 export function showPanel(app: App, panel: HTMLElement): void {
@@ -27,12 +27,17 @@ function goroutineTotals(m: Model, g: number): number[] {
   return t;
 }
 
+function nameText(m: Model, g: number): string {
+  const label = functionLabel(m, m.fn[g]), name = functionName(m, g);
+  return name.length < 60 ? `<div class="quiet">${esc(name)}</div>` : `<details><summary class="quiet">${esc(label)}</summary><code>${esc(name)}</code></details>`;
+}
+
 function spanText(app: App, i: number): string {
   const m = app.m, g = m.g[i], s = m.kind[i] & 15, p = pOf(m, i), t = threadOf(m, i);
   const place = s === State.Waiting || s === State.Call ? m.arg[i] : 0;
   const where = t >= 0 && s !== State.Runnable ? `<dt>${s === State.Waiting ? "blocked on" : "on"}</dt><dd>${p >= 0 ? `P ${p}, ` : ""}thread ${m.threadNumber[t]}</dd>` : "";
   const before = i > m.first[g] ? spanLink(i - 1, "← before") : "", after = i + 1 < m.first[g + 1] ? spanLink(i + 1, "after →") : "";
-  let html = `<h2>${esc(goroutineName(m, g))}</h2><div class="quiet">${esc(functionName(m, g))}</div>
+  let html = `<h2>${esc(goroutineName(m, g))}</h2>${nameText(m, g)}
     <p class="headline">${swatch(stateColour(s))}${esc(what(m, i))} <b>${duration(spanEnd(m, i) - m.start[i])}</b></p>
     <dl><dt>from</dt><dd>${at(m.start[i])}</dd>${where}<dt>until</dt><dd>${esc(whyEnded(m, i))}</dd></dl><p class="pager">${before}${after}</p>`;
   if (m.waited[g] && i === m.first[g] && s === State.Waiting) html += `<p class="quiet">It had waited ${duration(m.waited[g])} when it was listed.</p>`;
@@ -52,7 +57,7 @@ function wakeText(app: App, i: number, s: State): string {
   if (cause !== Cause.Unblock && cause !== Cause.Create) return "";
   const waker = m.arg[ready] - 1, verb = cause === Cause.Create ? "Created by" : "Woken by", t = threadOf(m, ready);
   const who = waker >= 0
-    ? `${spanLink(waker, goroutineName(m, m.g[waker]))} <span class="quiet">${esc(shortFunction(functionName(m, m.g[waker])))}</span>`
+    ? `${spanLink(waker, goroutineName(m, m.g[waker]))} <span class="quiet">${esc(functionLabel(m, m.fn[m.g[waker]]))}</span>`
     : t > 0 && m.threadNumber[t] ? `A timer or the network, found by thread ${m.threadNumber[t]}.` : "A plain thread, a timer or the network.";
   const latency = s === State.Waiting ? ` Then it waited ${duration(spanEnd(m, ready) - m.start[ready])} for a P.` : "";
   return `<h3>${verb}</h3><p>${who}<br><span class="quiet">at ${at(m.start[ready])}.${latency}</span></p>`;

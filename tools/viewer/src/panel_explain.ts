@@ -5,18 +5,18 @@ import { explain, meanwhile, Step } from "./explain";
 import { esc } from "./html";
 import { Model, spanEnd } from "./model";
 import { bar, functionTable, spanLink, swatch } from "./parts";
-import { count, duration, functionName, goroutineName, kStateNames, reasonOf, share, shortFunction } from "./words";
+import { count, duration, functionLabel, goroutineName, kStateNames, reasonOf, share } from "./words";
 import { kStates, State } from "./world";
 
 const kShown = 40;
 
 function stepText(m: Model, s: Step): string {
   if (s.g < 0) return "a timer, the network or a plain thread let it wait";
-  const who = `${spanLink(s.span, goroutineName(m, s.g))} <span class="quiet">${esc(shortFunction(functionName(m, s.g)))}</span>`;
+  const who = `${spanLink(s.span, goroutineName(m, s.g))} <span class="quiet">${esc(functionLabel(m, m.fn[s.g]))}</span>`;
   const verb = s.state === State.Running ? "ran" : s.state === State.Runnable ? "waited for a P"
     : s.state === State.Waiting ? `waited: ${esc(reasonOf(m, s.span) || "no reason recorded")}, ended by a timer, the network or a plain thread`
     : s.state === State.Call ? "was in a call" : s.state === State.Evicted ? "ran without a P" : "was in a state that is not known";
-  return `${who} ${verb}${s.woke >= 0 ? `, then woke ${esc(goroutineName(m, s.woke))}` : ""}`;
+  return `${who} ${verb}${s.woke >= 0 ? `, then woke <span class="whole">${esc(goroutineName(m, s.woke))}</span>` : ""}`;
 }
 
 // The whole chain in a sentence: in which states, and above all in which function.
@@ -26,7 +26,7 @@ function summary(m: Model, steps: Step[], totals: number[], all: number): string
   const by = new Map<string, number>();
   for (const s of steps) {
     if (s.g < 0) continue;
-    const key = `${goroutineName(m, s.g)} (${shortFunction(functionName(m, s.g))})`;
+    const key = `${goroutineName(m, s.g)} (${functionLabel(m, m.fn[s.g])})`;
     by.set(key, (by.get(key) ?? 0) + s.to - s.from);
   }
   const top = [...by].sort((a, b) => b[1] - a[1])[0];

@@ -5,7 +5,7 @@ import { esc } from "./html";
 import type { Model } from "./model";
 import { areaTotals } from "./panel_area";
 import { at, reasonTable, spanLink, stateTable, thingLink } from "./parts";
-import { count, duration, functionName, goroutineName, shortFunction } from "./words";
+import { count, duration, functionLabel, goroutineName } from "./words";
 
 export function logList(m: Model, mine: (i: number) => boolean): string {
   const lines: string[] = [];
@@ -18,7 +18,7 @@ export function logList(m: Model, mine: (i: number) => boolean): string {
 // Where the goroutine's time went between two points.
 function timeOf(m: Model, g: number, t0: number, t1: number): string {
   const t = areaTotals(m, [g], t0, t1), span = spanAt(m, g, t0);
-  const who = `${span >= 0 ? spanLink(span, goroutineName(m, g)) : esc(goroutineName(m, g))} <span class="quiet">${esc(shortFunction(functionName(m, g)))}</span>`;
+  const who = `${span >= 0 ? spanLink(span, goroutineName(m, g)) : esc(goroutineName(m, g))} <span class="quiet">${esc(functionLabel(m, m.fn[g]))}</span>`;
   return `<h3>Where the time went</h3><p>${who}</p>${stateTable(t.states)}${t.reasons.size ? `<h3>Waiting, by reason</h3>${reasonTable(m, t.reasons)}` : ""}`;
 }
 

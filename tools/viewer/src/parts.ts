@@ -4,7 +4,7 @@ import type { Frame } from "./chunks";
 import { esc } from "./html";
 import type { Model } from "./model";
 import { css } from "./render";
-import { duration, framesOf, kStateNames, share, shortFunction } from "./words";
+import { duration, framesOf, functionLabel, kStateNames, share } from "./words";
 
 export const swatch = (rgb: number) => `<span class="swatch" style="background:${css(rgb)}"></span>`;
 export const spanLink = (span: number, text: string) => `<button class="link" data-span="${span}">${esc(text)}</button>`;
@@ -39,7 +39,7 @@ export function stateTable(totals: number[]): string {
 // The largest parts of a total by function, and what is left.
 export function functionTable(m: Model, by: Map<number, number>, all: number, most = 8): string {
   const list = [...by].sort((a, b) => b[1] - a[1]);
-  return `<dl>${list.slice(0, most).map(([f, ns]) => `<dt>${duration(ns)}</dt><dd>${swatch(functionColour(f))}${esc(shortFunction(m.functions.name[f]))} <span class="quiet">${share(ns, all)}</span></dd>`).join("")}</dl>`;
+  return `<dl>${list.slice(0, most).map(([f, ns]) => `<dt>${duration(ns)}</dt><dd>${swatch(functionColour(f))}${esc(functionLabel(m, f))} <span class="quiet">${share(ns, all)}</span></dd>`).join("")}</dl>`;
 }
 
 export function reasonTable(m: Model, by: Map<number, number>): string {

@@ -6,3 +6,4 @@ export { kStates } from "./world";
 export { explain, meanwhile } from "./explain";
 export { parseDuration, duration } from "./words";
 export { drawRow } from "./draw";
+export { shortFunction } from "./names";

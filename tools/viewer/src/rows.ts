@@ -84,7 +84,8 @@ export class RowPlan {
     }
     add(Row.Heading, 3);
     if (!c.shut.has(3)) {
-      for (let t = 0; t < m.threadNumber.length; t++) if (m.tFirst[t + 1] > m.tFirst[t]) add(Row.Thread, t);
+      const threads = [...m.threadNumber.keys()].sort((a, b) => m.threadNumber[a] - m.threadNumber[b]);
+      for (const t of threads) if (m.tFirst[t + 1] > m.tFirst[t]) add(Row.Thread, t);
     }
     add(Row.Heading, 4);
     const ofG = new Int32Array(m.goroutines).fill(-1);

@@ -3,7 +3,7 @@ import { Frame, TraceFile } from "./chunks";
 import type { Model } from "./model";
 import { State, World, kAlive, kStates } from "./world";
 
-export interface Functions { name: string[]; file: string[]; line: number[]; count: number[] }
+export interface Functions { name: string[]; label: string[]; file: string[]; line: number[]; count: number[] }
 
 export const kBuckets = 160;  // four to every power of two of nanoseconds
 
@@ -59,7 +59,7 @@ export function nameOfPc(pc: number, symbols: Map<number, Frame[]>, modules: { p
 
 // Goroutines by the function they were started with.
 export function functionsOf(w: World, file: TraceFile): { functions: Functions; fn: Uint32Array } {
-  const functions: Functions = { name: [], file: [], line: [], count: [] };
+  const functions: Functions = { name: [], label: [], file: [], line: [], count: [] };
   const byName = new Map<string, number>(), byPlace = new Map<number, number>();
   const fn = new Uint32Array(w.g.n);
   for (let g = 0; g < w.g.n; g++) {
@@ -108,7 +108,7 @@ export function renumber(m: Model): void {
   const order = Uint32Array.from(f.name.keys()).sort((a, b) => running(b) - running(a)), at = new Uint32Array(order.length);
   order.forEach((old, i) => (at[old] = i));
   const pick = <T>(a: T[]): T[] => Array.from(order, (old) => a[old]);
-  m.functions = { name: pick(f.name), file: pick(f.file), line: pick(f.line), count: pick(f.count) };
+  m.functions = { name: pick(f.name), label: pick(f.label), file: pick(f.file), line: pick(f.line), count: pick(f.count) };
   for (let g = 0; g < m.goroutines; g++) m.fn[g] = at[m.fn[g]];
   // Tables with so many columns for each function.
   const rows = <T extends Float64Array | Uint32Array>(a: T, columns: number): T =>

@@ -6,7 +6,7 @@ import { bar, swatch } from "./parts";
 import { css } from "./render";
 import { Row } from "./rows";
 import { bucketOf, bucketStart, kBuckets } from "./stats";
-import { count, duration, kStateNames, reasonName, shortFunction } from "./words";
+import { count, duration, functionLabel, kStateNames, reasonName } from "./words";
 import { kStates, State } from "./world";
 
 interface Column { name: string; value(f: number): number; text?(f: number): string }
@@ -146,7 +146,7 @@ function functionCharts(app: App, fns: number[]): string[] {
   const { m } = app, s = m.stats;
   const most = fns.filter((f) => s.schedCount[f]).sort((a, b) => s.schedCount[b] - s.schedCount[a]).slice(0, 12);
   if (most.length < 2) return [];
-  return most.map((f) => chart(shortFunction(m.functions.name[f]), "from runnable to running", s.sched, f * kBuckets, s.schedMax[f], css(functionColour(f)), `s0 ${m.functions.name[f]}`));
+  return most.map((f) => chart(functionLabel(m, f), "from runnable to running", s.sched, f * kBuckets, s.schedMax[f], css(functionColour(f)), `s0 ${m.functions.name[f]}`));
 }
 
 export function showLatency(app: App, box: HTMLElement): void {

@@ -7,7 +7,7 @@ import { kGroupBuckets } from "./levels";
 import { spanEnd } from "./model";
 import { kLane, Row } from "./rows";
 import type { Timeline } from "./timeline";
-import { count, duration, functionName, goroutineName, shortFunction, what, whyEnded } from "./words";
+import { count, duration, functionLabel, goroutineName, what, whyEnded } from "./words";
 import { State } from "./world";
 
 // The task, region or stop under the pointer.
@@ -40,7 +40,7 @@ function countTip(app: App, kind: Row, ref: number, t: number): string {
   const ready = (x: number) => `${dot(stateColour(State.Runnable))}${n(x)} runnable`;
   if (kind === Row.Group) {
     const at = ref * kGroupBuckets + b;
-    return `<b>${esc(shortFunction(m.functions.name[ref]))}</b> <span class="quiet">${count(m.functions.count[ref])} goroutines</span><br>` +
+    return `<b>${esc(functionLabel(m, ref))}</b> <span class="quiet">${count(m.functions.count[ref])} goroutines</span><br>` +
       `${run(m.levels.group[at])}, ${ready(m.levels.groupReady[at])}`;
   }
   return ref === 0 ? `${run(load.running[b])} <span class="quiet">of ${m.ps}</span>`
@@ -72,7 +72,7 @@ export function tipFor(app: App, tl: Timeline, x: number, y: number): string {
   if (kind === Row.Group || kind === Row.Heading) return countTip(app, kind, ref, tl.timeAt(x - tl.left));
   if (hit.span < 0) return "";
   const i = hit.span, g = m.g[i], state = m.kind[i] & 15;
-  return `<b>${esc(goroutineName(m, g))}</b> <span class="quiet">${esc(shortFunction(functionName(m, g)))}</span><br>` +
+  return `<b>${esc(goroutineName(m, g))}</b> <span class="quiet">${esc(functionLabel(m, m.fn[g]))}</span><br>` +
     `${dot(stateColour(state))}${esc(what(m, i))}, <b>${duration(spanEnd(m, i) - m.start[i])}</b>` +
     `<br><span class="quiet">until ${esc(whyEnded(m, i))}</span>` + (kind === Row.Goroutine ? logTip(app, g, tl.timeAt(x - tl.left)) : "");
 }

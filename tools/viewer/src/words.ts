@@ -51,19 +51,9 @@ export function goroutineName(m: Model, g: number): string {
   return `G ${m.id[g]}${name ? ` “${name}”` : ""}`;
 }
 
-// Without parameters and template arguments: for labels. Where vole calls the user's function for
-// it, the user's is the one that says something.
-export function shortFunction(name: string): string {
-  const inner = /^vole::[\w:]+<(.*)>$/.exec(name);
-  if (inner) return shortFunction(inner[1]);
-  let out = "", depth = 0;
-  for (const c of name.replace(/operator\(\)/g, "operator__")) {
-    if (c === "<" || c === "(") depth++;
-    if (!depth) out += c;
-    if (c === ">" || c === ")") depth = Math.max(0, depth - 1);
-  }
-  out = out.replace(/operator__/g, "operator()").replace(/\{lambda#(\d+)\}/g, "λ$1").trim();
-  return out || name;
+// A function's label: without parameters and template arguments.
+export function functionLabel(m: Model, f: number): string {
+  return m.functions.label[f];
 }
 
 export function functionName(m: Model, g: number): string {

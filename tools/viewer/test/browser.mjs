@@ -28,7 +28,8 @@ export async function launch({ gl = false } = {}) {
   };
 }
 
-export const available = () => existsSync(kChromium) && existsSync(kPage);
+// Why the page cannot be tested here; false: it can.
+export const missing = () => (!existsSync(kChromium) ? `there is no Chromium at ${kChromium}` : !existsSync(kPage) && `there is no page at ${kPage}`);
 
 // A new tab with this file open in it. Fails on any error in the page.
 export async function openPage(context, file, { query = "", hash = "", ...options } = {}) {

@@ -31,24 +31,26 @@ function processes() {
 const sum = (list, what) => list.reduce((a, p) => a + p[what], 0);
 
 const empty = processes(), page = await openPage(browser.context, null, { query: rest.includes("--canvas") ? "?renderer=canvas" : "" });
-const before = sum(processes(), "seconds");
+const tabs = (list) => list.filter((p) => p.kind === "renderer");
+const before = processes();
 let tab = 0, all = 0;
 const watch = () => {
   const now = processes();
-  tab = Math.max(tab, sum(now.filter((p) => p.kind === "renderer"), "mb"));
+  tab = Math.max(tab, sum(tabs(now), "mb"));
   all = Math.max(all, sum(now, "mb"));
 };
 const timer = setInterval(watch, 30);
 await page.setInputFiles("#file", trace);
 await page.waitForSelector('html[data-state="open"]', { state: "attached" });
 clearInterval(timer);
-const seconds = sum(processes(), "seconds") - before;
+const then = processes();
 const said = await page.evaluate(() => ({ ms: document.documentElement.dataset.openedIn, events: window.vole.m.events, name: window.vole.tl.renderer.name }));
 await page.waitForTimeout(2000);
 const after = processes();
 console.log(`${said.events} events, ${said.name}, load ${loadavg()[0].toFixed(1)}`);
-console.log(`opened in ${said.ms} ms; processor time of the browser for it ${seconds.toFixed(2)} s`);
-console.log(`memory: tab ${tab.toFixed(0)} MB at most, ${sum(after.filter((p) => p.kind === "renderer"), "mb").toFixed(0)} MB afterwards; ` +
+console.log(`opened in ${said.ms} ms; processor time of the tab ${(sum(tabs(then), "seconds") - sum(tabs(before), "seconds")).toFixed(2)} s, ` +
+  `of the whole browser ${(sum(then, "seconds") - sum(before, "seconds")).toFixed(2)} s`);
+console.log(`memory: tab ${tab.toFixed(0)} MB at most, ${sum(tabs(after), "mb").toFixed(0)} MB afterwards; ` +
   `whole browser ${all.toFixed(0)} MB at most, ${sum(empty, "mb").toFixed(0)} MB when empty`);
 
 const frames = await page.evaluate(async () => {

@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import { reader } from "./bundle.mjs";
 import { browserTests, frame, searched, searches, spot } from "./pages.mjs";
 import { server } from "./server.mjs";
-import { many, pairs, random, small } from "./workload.mjs";
+import { many, pairs, random, small, spoiled } from "./workload.mjs";
 
 const { readTrace, spanEnd } = await reader();
 const { inPage, put, dir, skip, browser } = browserTests();
@@ -294,6 +294,30 @@ for (const [what, [bytes, sentence]] of Object.entries(damaged)) {
     assert.match(await page.locator("#state").innerText(), sentence);
   });
 }
+
+inPage("a damaged generation is left out with a sentence, the others are shown", (() => {
+  const b = Buffer.from(server({ ms: 9, generation: 3e6 }).trace.file());
+  for (let p = 32; p < b.length; p += 48 + b.readUInt32LE(p + 4)) {
+    if (b.readUInt16LE(p + 16) === 3 && b.readUInt32LE(p + 8) === 2) { b[p + 60] ^= 1; break; }
+  }
+  return put("middle.trace", b);
+})(), {}, async (page) => {
+  assert.match(await page.locator("#notice").innerText(), /Generation 2 is left out: a chunk at byte \d+ has a wrong checksum/);
+  assert.ok(await page.locator("#stage").isVisible());
+  assert.equal(await page.evaluate(() => window.vole.m.gaps.length), 1);
+});
+
+// Every file is opened or refused with a sentence; the page goes on either way.
+inPage("spoiled files one after the other in one page", files.small, {}, async (page) => {
+  const rnd = random(17), all = small().file();
+  for (let k = 0; k < 15; k++) {
+    await page.evaluate(() => { delete document.documentElement.dataset.state; });
+    await page.setInputFiles("#file", { name: "spoiled.trace", mimeType: "application/octet-stream", buffer: spoiled(all, rnd) });
+    await page.waitForSelector('html[data-state="open"], html[data-state="refused"]', { state: "attached" });
+    const notice = await page.locator("#notice").textContent();
+    assert.doesNotMatch(notice, /This page made a mistake/);
+  }
+});
 
 inPage("a name that looks like markup stays text", put("evil.trace", small({ name: "<img src=x onerror=alert(1)>" }).file()), {}, async (page) => {
   await frame(page);

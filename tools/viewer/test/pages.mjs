@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { after, before } from "node:test";
-import { available, launch, openPage } from "./browser.mjs";
+import { missing, launch, openPage } from "./browser.mjs";
 
 export function browserTests() {
-  const skip = available() ? false : "no Chromium, or the page was not built";
+  const skip = missing();
   const dir = mkdtempSync(join(tmpdir(), "vole-page-"));
   let browser;
   before(async () => { if (!skip) browser = await launch({ gl: true }); });

@@ -5,7 +5,7 @@ import { kSmall, many, pairs, small } from "./workload.mjs";
 import { reader } from "./bundle.mjs";
 import { server } from "./server.mjs";
 
-const { readTrace, explain, spanEnd, kStates } = await reader();
+const { readTrace, explain, shortFunction, spanEnd, kStates } = await reader();
 const kRunnable = 0, kRunning = 1, kWaiting = 2, kCall = 3;
 
 function totals(m) {
@@ -118,4 +118,17 @@ test("every wait of a server is explained without gap or overlap, back to where 
     else assert.ok(cut || m.id[steps.at(-1).g] === 1, `wait ${i}`);
   }
   assert.ok(whole > 1000, `${whole} waits`);
+});
+
+test("labels name the user's function, not vole's around it", () => {
+  for (const [name, elsewhere, label] of [
+    ["vole::detail::run_main(void (*)(void*), void*)::{lambda#1}", "", "main"],
+    ["vole::wait_group::done_after<(anonymous namespace)::many()::{lambda#1}>", "", "many::λ1"],
+    ["vole::wait_group::done_after<vole::detail::bound_call<(anonymous namespace)::on_vole(char const*, int)::{lambda#1}::{lambda#1}, vole::net::conn>>", "", "on_vole::λ1::λ1"],
+    ["vole::detail::joinable_task<void, main::{lambda#1}::{lambda#1}>::invoke(void*)", "", "main::λ1::λ1"],
+    ["vole::group::member<vole::detail::bound_call<void (*)(vole::net::conn, vole::context const&), vole::net::conn, vole::context>>", "in serve", "in serve"],
+    ["server::worker(vole::chan<job>)", "", "server::worker"],
+    ["main", "", "main"],
+    ["std::vector<int> pool::operator()(int) const", "", "std::vector pool::operator() const"],
+  ]) assert.equal(shortFunction(name, elsewhere), label);
 });

@@ -1,6 +1,5 @@
-// Writes traces, from docs/trace-format.md. A small scheduler runs goroutines that are given as
-// lists of steps, on as many Ps as wanted; each thread has its own clock.
-import { crc32 } from "node:zlib";
+// Writes traces, from docs/trace-format.md: bytes, chunks, streams of events. Each thread has its
+// own clock.
 
 export const kReasons = ["none", "chan receive", "chan send", "sleep", "mutex", "network"];
 
@@ -43,21 +42,12 @@ export function chunk(kind, generation, thread, number, before, ticks, events, p
   h.writeBigUInt64LE(BigInt(before), 24);
   h.writeBigUInt64LE(BigInt(ticks), 32);
   h.writeUInt32LE(events, 40);
-  h.writeUInt32LE(crc32 ? crc32(payload) : crc(payload), 44);
+  h.writeUInt32LE(crc32(payload), 44);
   return [h, Buffer.from(payload)];
 }
 
-// Node before 22.2 has no crc32.
-function crc(b) {
-  let c = -1;
-  for (const x of b) {
-    c ^= x;
-    for (let k = 0; k < 8; k++) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1;
-  }
-  return (c ^ -1) >>> 0;
-}
 let table;
-function crcFast(b) {
+export function crc32(b) {
   if (!table) {
     table = new Uint32Array(256);
     for (let n = 0; n < 256; n++) {
@@ -97,9 +87,7 @@ export class Stream {
   flush() {
     if (!this.count) return;
     const payload = this.buf.done();
-    const [h, p] = chunk("events", this.trace.generation, this.thread, this.number++, this.before, this.start, this.count, payload);
-    h.writeUInt32LE(crcFast(payload), 44);
-    this.out.push(h, p);
+    this.out.push(...chunk("events", this.trace.generation, this.thread, this.number++, this.before, this.start, this.count, payload));
     this.before += this.count;
     this.open(null);
   }

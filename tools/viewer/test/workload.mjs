@@ -2,7 +2,7 @@
 //
 //   node test/workload.mjs pairs|many|demo OUT [events]
 import { writeFileSync } from "node:fs";
-import { Trace } from "./trace.mjs";
+import { crc32, Trace } from "./trace.mjs";
 
 export function random(seed) {
   let x = seed >>> 0 || 1;
@@ -170,6 +170,19 @@ export function many({ goroutines = 100000, ps = 4, skew = () => 0 } = {}) {
   t.end(t.last + 1000);
   t.names(kSymbols);
   return t;
+}
+
+// The file with one to three bytes changed, and checksums that are right all the same.
+export function spoiled(all, rnd) {
+  const b = Buffer.from(all);
+  for (let k = 1 + Math.floor(rnd() * 3); k > 0; k--) b[32 + Math.floor(rnd() * (b.length - 32))] = Math.floor(rnd() * 256);
+  for (let p = 32; p + 48 <= b.length && b.toString("latin1", p, p + 4) === "CHNK";) {
+    const to = p + 48 + b.readUInt32LE(p + 4);
+    if (to > b.length) break;
+    b.writeUInt32LE(crc32(b.subarray(p + 48, to)), p + 44);
+    p = to;
+  }
+  return b;
 }
 
 if (process.argv[1]?.endsWith("workload.mjs") && process.argv[3]) {

@@ -1,5 +1,8 @@
 // Cores that are whole, cut at every length, and damaged at every byte.
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "../../../tests/tools/synthetic_core.h"
 #include "../refusal.h"
@@ -60,6 +63,46 @@ TEST(CoreReader, DamagedAtEveryByteIsReadOrRefused) {
       damaged[at] = static_cast<char>(value);
       is_read(damaged);
     }
+}
+
+// Every number of the root that says where something is, near 2^32 and near the end of its record.
+TEST(CoreReader, OffsetsAtTheirLimitsAreReadOrRefused) {
+  const std::vector<char> whole = synthetic::core();
+  const std::size_t root = whole.size() - synthetic::kBytes;
+  for (std::size_t at = offsetof(vole::root::table, slab); at < offsetof(vole::root::table, frame_bytes);
+       at += 4)
+    for (const std::uint32_t value :
+         {0xffffff00u, 0xfffffff7u, 0xfffffff8u, 0xfffffff9u, 0xfffffffau, 0xfffffffbu, 0xfffffffcu,
+          0xfffffffdu, 0xfffffffeu, 0xffffffffu, 0x80000000u, 0x7fffffffu, 248u, 249u, 255u, 256u}) {
+      std::vector<char> damaged = whole;
+      std::memcpy(damaged.data() + root + at, &value, sizeof value);
+      is_read(damaged);
+    }
+}
+
+TEST(CoreReader, RecordsThatAreNotThereCostNoMemory) {
+  std::vector<char> core = synthetic::core();
+  const std::size_t memory = core.size() - synthetic::kBytes;
+  const std::uint32_t largest = 1 << 30;
+  std::memcpy(core.data() + memory + offsetof(vole::root::table, slab) +
+                  offsetof(vole::root::slab_places, largest),
+              &largest, sizeof largest);
+  const std::uint64_t used = (1 << 30) / 256;
+  std::memcpy(core.data() + memory + (synthetic::kChunks + 8 - synthetic::kBase), &used, sizeof used);
+  EXPECT_EQ(read_all(core).goroutines.size(), 0u);
+}
+
+TEST(CoreReader, FileThatIsCutWhileItIsReadIsASentence) {
+  char path[] = "/tmp/vole_cut_XXXXXX";
+  const int fd = mkstemp(path);
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(ftruncate(fd, 1 << 16), 0);
+  const mapped_file file{std::string(path)};
+  unlink(path);
+  ASSERT_EQ(ftruncate(fd, 0), 0);
+  EXPECT_EXIT(std::exit(static_cast<int>(file.bytes()[5000])), testing::ExitedWithCode(2),
+              "became shorter while it was read");
+  close(fd);
 }
 
 TEST(CoreReader, ChunksInACircleEnd) {

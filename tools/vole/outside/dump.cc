@@ -18,7 +18,7 @@ using namespace outside;
 
 struct arguments {
   int pid = 0;
-  std::string core, program;
+  std::string core, program, frames = "own";
   bool tell_times = false;
 };
 
@@ -42,7 +42,7 @@ void dump(const arguments& a) {
   const auto frames = unwind_all(s, p, root);
   const double unwound = now_ms();
   const naming names(s, root.sources);
-  const std::string text = text_of(p, root, frames);
+  const std::string text = text_of(p, root, frames, a.frames == "all");
   std::fwrite(text.data(), 1, text.size(), stdout);
   if (p.goroutines.empty())
     std::printf("no goroutines: %s\n", p.sum.procs == 0 ? "the runtime does not run" : "none live");
@@ -66,6 +66,8 @@ void add_dump(CLI::App& app, int&) {
   CLI::Option* const core =
       command->add_option("--core", a->core, "A core file, instead of a process");
   command->add_flag("--times", a->tell_times, "Say on stderr how long it took");
+  command->add_option("--frames", a->frames, "all: vole's own frames, too; own: the program's")
+      ->check(CLI::IsMember({"own", "all"}));
   const auto who = std::make_shared<std::string>();
   command->add_option("PID|PROGRAM", *who, "The process; with --core, the program it is of")
       ->required();

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -92,6 +93,23 @@ std::uint64_t elf_image::bias(std::uint64_t from) const {
   return from;
 }
 
+namespace {
+
+extern "C" void on_shrunk_file(int) {
+  constexpr char kSentence[] = "vole: a file became shorter while it was read\n";
+  (void)!write(STDERR_FILENO, kSentence, sizeof kSentence - 1);
+  _exit(kRefused);
+}
+
+// libelf maps the same files: what it touches ends here, too.
+void expect_shrunk_files() {
+  struct sigaction action {};
+  action.sa_handler = &on_shrunk_file;
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+}  // namespace
+
 mapped_file::mapped_file(const std::string& path)
     : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)), path_(path) {
   if (fd_ < 0) throw refusal("cannot open " + path + ": " + std::strerror(errno));
@@ -107,6 +125,7 @@ void mapped_file::map() {
     throw refusal(path_ + " is not a file");
   }
   if (s.st_size == 0) return;
+  expect_shrunk_files();
   void* const at =
       mmap(nullptr, static_cast<std::size_t>(s.st_size), PROT_READ, MAP_PRIVATE, fd_, 0);
   if (at == MAP_FAILED) {

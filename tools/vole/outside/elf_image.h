@@ -54,7 +54,8 @@ class elf_image {
 void for_each_note(bytes_view notes, std::uint64_t address, std::uint64_t align,
                    const std::function<void(const elf_note&)>& fn);
 
-// A file, mapped. Refuses what cannot be opened, with a sentence.
+// A file, mapped. Refuses what cannot be opened, with a sentence. If somebody makes it shorter while
+// it is read, the kernel sends SIGBUS: the command says so and ends with status 2.
 class mapped_file {
  public:
   mapped_file() = default;

@@ -22,7 +22,8 @@ std::int64_t now_ns() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-goroutine goroutine_of(const vole::root::g_places& at, const record& r) {
+goroutine goroutine_of(const table& t, const record& r) {
+  const vole::root::g_places& at = t.g;
   const char* const c = r.copy;
   const auto word = [c](std::uint32_t offset) { return field<std::uint64_t>(c, offset); };
   const auto flags = field<std::uint8_t>(c, at.flags);
@@ -32,6 +33,7 @@ goroutine goroutine_of(const vole::root::g_places& at, const record& r) {
   g.parent = word(at.parent);
   g.created_at = word(at.created_at);
   g.invoke = word(at.invoke);
+  if (t.waited.callable != 0) g.callable = word(t.waited.callable);
   g.sp = word(at.sp);
   g.stack_lo = word(at.stack_lo);
   g.stack_bytes = field<std::uint32_t>(c, at.stack_bytes);
@@ -152,7 +154,7 @@ void use_copy(const sweep& now, const sweep* earlier, std::size_t i, goroutine& 
 void add_goroutines(const table& t, const sweep& now, const sweep* earlier, picture& p) {
   for (std::size_t i = 0; i < now.gs.all.size(); ++i) {
     if (!is_alive(t.g, now.gs.all[i].copy)) continue;
-    goroutine g = goroutine_of(t.g, now.gs.all[i]);
+    goroutine g = goroutine_of(t, now.gs.all[i]);
     g.thread = now.thread_of[i];
     use_copy(now, earlier, i, g);
     p.goroutines.push_back(std::move(g));
@@ -165,6 +167,7 @@ void develop(const table& t, sweep& now, sweep* earlier, picture& p) {
   add_processors(t.p, now, p);
   add_totals(t.sched_at, now, p);
   show_calls(p);
+  p.locks = now.locks;
   for (const request& r : now.page_reads)
     if (r.ok) p.pages.push_back({r.from, r.to});
   p.read_again = now.stack_reads.size();
@@ -196,6 +199,7 @@ picture of_process(const target& t, const found_root& root) {
     name_threads_as_target_does(numbers, p.threads);
     second.read_records(t, root);
     second.read_stacks(t, root, p.threads, &first);
+    second.read_locks(t, root);
     p.taken_at = now_ns();
     stopped.end();
     p.paused_ms = stopped.milliseconds();
@@ -211,6 +215,7 @@ picture of_core(const target& t, const found_root& root) {
   p.threads = t.core()->threads();
   only.read_records(t, root);
   only.read_stacks(t, root, p.threads, nullptr);
+  only.read_locks(t, root);
   develop(root.table, only, nullptr, p);
   p.taken_at = p.sum.coarse_now;
   for (const goroutine& g : p.goroutines) p.taken_at = std::max(p.taken_at, g.waiting_since);

@@ -16,6 +16,7 @@
 //        a signal handler, on an alternate stack; then M::curg says which.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ enum : std::uint8_t { kIdle, kRunnable, kRunning, kSyscall, kWaiting, kDead, kPr
 
 struct goroutine {
   std::uint64_t record = 0;  // where its G is
-  std::uint64_t id = 0, parent = 0, created_at = 0, invoke = 0, object = 0;
+  std::uint64_t id = 0, parent = 0, created_at = 0, invoke = 0, object = 0, callable = 0;
   std::uint64_t sp = 0, stack_lo = 0, stack_bytes = 0;
   std::int64_t waiting_since = 0;
   std::uint8_t status = 0, why = 0;
@@ -58,6 +59,11 @@ struct processor {
                 hand_offs = 0, preemptions = 0, evictions = 0;
 };
 
+// A mutex that somebody waits for.
+struct lock_copy {
+  std::uint64_t word = 0, locker = 0;  // waited_places
+};
+
 struct totals {
   std::uint32_t procs = 0, idle_procs = 0, threads = 0, zombies = 0, evicted = 0, captives = 0;
   std::int32_t spinning = 0;
@@ -73,6 +79,7 @@ struct picture {
   std::int64_t taken_at = 0;  // ns of the target's monotonic clock; a core: about
   std::vector<thread_registers> threads;
   double paused_ms = 0;
+  std::map<std::uint64_t, lock_copy> locks;  // by address
   std::size_t read_again = 0;  // stacks, during the pause
 
   // 8 bytes of a goroutine's stack, or of the alternate stack that its thread is on.

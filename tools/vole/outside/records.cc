@@ -40,12 +40,19 @@ char* arena::take(std::size_t bytes) {
 
 namespace {
 
+constexpr std::uint64_t kMostInAll = std::uint64_t{8} << 30;  // bytes of records
+
 // Reads one chunk. False: it makes no sense, or cannot be read.
 bool read_chunk(const memory& mem, const vole::root::slab_places& where, std::uint64_t chunk,
                 std::uint64_t size, record_set* to) {
   std::uint64_t used = 0;
   if (!mem.get(chunk + where.used, &used) || used > where.largest / size) return false;
   if (used == 0) return true;
+  // Is it there at all? A damaged number must not cost a gigabyte of ours.
+  char last;
+  if (used * size > kMostInAll - to->memory.used() ||
+      !mem.get(chunk + where.records + used * size - 1, &last))
+    return false;
   char* const copy = to->memory.take(used * size);
   if (!mem.read(chunk + where.records, copy, used * size)) return false;
   for (std::uint64_t i = 0; i < used; ++i)
@@ -80,14 +87,14 @@ void read_scheduler(const memory& mem, const vole::root::table& t, scheduler_cop
   }
   // Ps that are gone keep their counts, and their place.
   for (std::uint32_t i = 0; i < t.sched_at.most_procs; ++i) {
-    const auto at = field<std::uint64_t>(to->sched.data(), t.sched_at.all + i * 8);
+    const auto at = field<std::uint64_t>(to->sched.data(), t.sched_at.all + std::uint64_t{i} * 8);
     if (at == 0) break;
     to->p_at.push_back(at);
   }
   to->ps.resize(to->p_at.size() * t.p.bytes);
   std::vector<request> wanted;
   for (std::size_t i = 0; i < to->p_at.size(); ++i)
-    wanted.push_back({to->p_at[i], t.p.bytes, to->ps.data() + i * t.p.bytes});
+    wanted.push_back({to->p_at[i], t.p.bytes, to->ps.data() + i * std::size_t{t.p.bytes}});
   mem.read(wanted);
   for (request& r : wanted)
     if (!r.ok) std::memset(r.to, 0, r.bytes);

@@ -13,7 +13,8 @@ namespace {
 
 using vole::root::table;
 
-// The offsets of one kind of record: 32-bit numbers in a row, the record's size first.
+// The offsets of one kind of record: 32-bit numbers in a row, the record's size first. Sums of them
+// are made in 64 bits, here and wherever they are used: an offset near 2^32 must not come round.
 template <class T>
 bool fit(const T& places, std::initializer_list<std::uint32_t T::*> not_places = {}) {
   constexpr std::size_t n = sizeof(T) / sizeof(std::uint32_t);
@@ -22,11 +23,15 @@ bool fit(const T& places, std::initializer_list<std::uint32_t T::*> not_places =
   std::uint32_t all[n];
   std::memcpy(all, &copy, sizeof copy);
   if (all[0] < 64 || all[0] > 1 << 20) return false;
-  return std::all_of(all + 1, all + n, [&](std::uint32_t at) { return at + 8 <= all[0]; });
+  return std::all_of(all + 1, all + n, [&](std::uint32_t at) { return std::uint64_t{at} + 8 <= all[0]; });
 }
 
 bool is_sane(const table& t) {
   using namespace vole::root;
+  const waited_places& w = t.waited;
+  for (const std::uint32_t at : {w.lock_word, w.locker, w.joined_at, w.select_cases, w.select_count,
+                                 w.case_bytes, w.case_channel})
+    if (at > 4096) return false;
   const slab_places& s = t.slab;
   for (const std::uint32_t at : {s.record_bytes, s.first, s.next, s.used, s.records})
     if (at > 4096) return false;
@@ -35,7 +40,8 @@ bool is_sane(const table& t) {
                    &g_places::locked_flag}) &&
          t.g.name_text <= 4096 && t.g.name_bytes <= 4096 && fit(t.m) && fit(t.p) &&
          fit(t.sched_at, {&sched_places::most_procs}) && t.sched_at.most_procs <= 1 << 16 &&
-         t.sched_at.all + t.sched_at.most_procs * 8 <= t.sched_at.bytes;
+         t.waited.callable + std::uint64_t{8} <= t.g.bytes &&
+         t.sched_at.all + std::uint64_t{t.sched_at.most_procs} * 8 <= t.sched_at.bytes;
 }
 
 std::string text_at(const memory& mem, std::uint64_t at) {
@@ -82,7 +88,10 @@ bool read_root(const memory& mem, std::uint64_t address, const std::string& what
     throw refusal("the vole in " + what + " has a root of version " + std::to_string(t.version) +
                   ", and this command knows version " + std::to_string(vole::root::kVersion) +
                   ": use the command that belongs to it");
-  if (t.bytes < sizeof t || !mem.read(address, &t, sizeof t) || t.machine != kMachine ||
+  // What was added later is zero in a program that does not have it.
+  constexpr std::size_t kLeast = offsetof(table, waited);
+  const std::size_t has = std::min<std::size_t>(t.bytes, sizeof t);
+  if (has < kLeast || !mem.read(address, &t, has < sizeof t ? kLeast : has) || t.machine != kMachine ||
       t.pointer_bytes != 8 || !is_sane(t))
     throw refusal(what + " is damaged: vole's root makes no sense");
   constexpr std::string_view kTail = "root/root.cc";

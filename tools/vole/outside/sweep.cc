@@ -149,6 +149,29 @@ void sweep::read_stacks(const target& t, const found_root& root,
   t.mem().read(page_reads);
 }
 
+void sweep::read_locks(const target& t, const found_root& root) {
+  constexpr std::size_t kMost = 256;
+  const vole::root::g_places& at = root.table.g;
+  bool is_mutex[256] = {};
+  for (unsigned i = 0; i < root.table.reasons; ++i) {
+    const std::string name = root.reason_name(i);
+    is_mutex[i] = name == "mutex" || name.starts_with("shared mutex");
+  }
+  for (const record& r : gs.all) {
+    if (locks.size() == kMost || root.table.waited.locker == 0) break;
+    if (field<std::uint8_t>(r.copy, at.status) != kWaiting ||
+        !is_mutex[field<std::uint8_t>(r.copy, at.why)])
+      continue;
+    if (const auto object = field<std::uint64_t>(r.copy, at.object)) locks.try_emplace(object);
+  }
+  std::vector<request> wanted;
+  for (auto& [object, copy] : locks) {
+    wanted.push_back({object + root.table.waited.lock_word, 8, reinterpret_cast<char*>(&copy.word)});
+    wanted.push_back({object + root.table.waited.locker, 8, reinterpret_cast<char*>(&copy.locker)});
+  }
+  t.mem().read(wanted);
+}
+
 std::vector<int> threads_of_ms(const target& t, const found_root& root,
                                std::map<int, int>* numbers) {
   const vole::root::m_places& at = root.table.m;

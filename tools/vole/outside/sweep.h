@@ -21,12 +21,17 @@ struct sweep {
   std::vector<request> stack_reads, name_reads, page_reads;
   std::vector<int> thread_of;  // for each G: the thread that it is on, or -1
 
+  std::map<std::uint64_t, lock_copy> locks;
+
   void make_ready_like(const sweep& earlier);
   void read_records(const target& t, const found_root& root);
   void read_names(const target& t, const found_root& root);
   // And names. `threads`: of those that stand still. `earlier`: the unpaused sweep, or null.
   void read_stacks(const target& t, const found_root& root,
                    const std::vector<thread_registers>& threads, const sweep* earlier);
+
+  // Of the mutexes that goroutines wait for: as many as dumps conclude about.
+  void read_locks(const target& t, const found_root& root);
 
  private:
   void find_runners(const found_root& root, const std::vector<thread_registers>& threads);

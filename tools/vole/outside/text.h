@@ -1,10 +1,6 @@
-// A picture in words, as the library's own dump has them (src/sched/dump.cc).
-//
-// Law    goroutines with the same stack, state and maker are one block. They are grouped by their
-//        addresses first and named afterwards: naming each would take minutes.
+// A picture in words: what the library's own dump says (src/sched/dump_text.h), by the same code.
 #pragma once
 
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -12,8 +8,9 @@
 
 namespace vole_command::outside {
 
-// `frames`: of each goroutine, from unwind_all. A naming must be in place.
+// `frames`: of each goroutine, from unwind_all. A naming must be in place. `all_frames`: vole's own,
+// too.
 std::string text_of(const picture& p, const found_root& root,
-                    const std::vector<std::vector<std::uint64_t>>& frames);
+                    const std::vector<std::vector<std::uint64_t>>& frames, bool all_frames);
 
 }  // namespace vole_command::outside

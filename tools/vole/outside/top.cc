@@ -33,6 +33,8 @@ class functions {
             static_cast<std::string*>(to)->append(text);
           },
           &known->second);
+    // vole's own wrapper around the main function says nothing to a reader.
+    if (known->second.starts_with("vole::detail::run_main(")) known->second = "main, by vole::run()";
     return known->second;
   }
 

@@ -36,6 +36,9 @@ struct M {
 };
 
 struct G {
+  struct {
+    std::byte* lo = nullptr;
+  } stack;
   waiter wait;
   model::mutex asleep;   // free: it may go on
   model::mutex no_work;  // of its Ms; free: there is a commit

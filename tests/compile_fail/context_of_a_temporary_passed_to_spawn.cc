@@ -1,0 +1,7 @@
+// expect: no matching function.*spawn
+#include <vole/vole.h>
+
+int main() {
+  (void)vole::spawn([](const vole::context&) {},
+                    vole::with_timeout(vole::context::background(), vole::duration(1)).ctx);
+}
