@@ -1,11 +1,13 @@
-// Programs for the tests of the control socket: control_child spin|idle|restart|deadlock. Each
-// prints its number once it runs, and goes on until its input ends, but for `deadlock`.
+// Programs for the tests of the control socket and of traces: control_child
+// spin|idle|talk|restart|deadlock. Each prints its number once it runs, and goes on until its input
+// ends, but for `deadlock` and `talk`.
 #include <unistd.h>
 #include <vole/vole.h>
 
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 namespace {
 
@@ -58,6 +60,30 @@ void idle() {
   });
 }
 
+// Of everything a little: channels, a mutex, calls, sleeps, yields, goroutines that come and go.
+void talk() {
+  vole::mutex m;
+  int sum = 0;
+  vole::wait_group all;
+  for (int i = 0; i < 20; ++i) {
+    all.go([&] {
+      for (int k = 0; k < 50; ++k) {
+        {
+          const std::lock_guard hold(m);
+          ++sum;
+          if (k % 10 == 0) vole::yield();
+        }
+        vole::chan<int> answer;
+        vole::go([=] { answer.send(k); });
+        answer.recv();
+        if (k % 10 == 5) vole::blocking([] { usleep(200); });
+        if (k % 10 == 7) vole::sleep_for(std::chrono::microseconds(50));
+      }
+    });
+  }
+  all.wait();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -71,6 +97,7 @@ int main(int argc, char** argv) {
   return vole::run([&] {
     if (std::strcmp(argv[1], "spin") == 0) spin();
     if (std::strcmp(argv[1], "idle") == 0) idle();
+    if (std::strcmp(argv[1], "talk") == 0) talk();
     if (std::strcmp(argv[1], "deadlock") == 0) vole::chan<int>().recv();
   });
 }

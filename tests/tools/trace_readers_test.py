@@ -57,6 +57,16 @@ class Readers(TraceTest):
         self.compare(self.made_by_node("pairs({ events: 40000, generationEvents: 10000 })"))
         self.compare(self.made_by_node("many({ goroutines: 5000 })"))
 
+    def test_traces_of_programs(self):
+        child = os.path.join(os.environ["VOLE_TOOLS_DIR"], "control_child")
+        for scenario in ("talk", "spin", "restart"):
+            trace = self.path(scenario)
+            subprocess.run([child, scenario], check=True, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL,
+                           env=dict(os.environ, VOLE_TRACE=trace, VOLE_DEBUG="storm=100"))
+            with self.subTest(scenario):
+                self.compare(trace)
+
     def test_a_generation_is_missing(self):
         with open(self.sample("three"), "rb") as whole:
             content = bytearray(whole.read())
