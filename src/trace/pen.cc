@@ -147,8 +147,10 @@ void pen::introduce(G& g, g_state state, wait_reason why) noexcept {
 
 std::uint32_t pen::place(wait_reason why, const std::uintptr_t* pcs, std::size_t n,
                          bool is_function) noexcept {
-  if (t_.defined == nullptr || n == 0 || at_ == nullptr) return 0;
-  std::uint64_t key = static_cast<std::uint64_t>(pcs[0]) << 8 | static_cast<std::uint64_t>(why);
+  if (t_.defined == nullptr || at_ == nullptr) return 0;
+  if (n == 0 && why == wait_reason::none) return 0;
+  const std::uintptr_t first = n != 0 ? pcs[0] : 0;  // a reason alone is a place, too
+  std::uint64_t key = static_cast<std::uint64_t>(first) << 8 | static_cast<std::uint64_t>(why);
   for (std::size_t i = 1; i < n; ++i) key = mixed(key, pcs[i]);
   notebook::entry* e;
   if (const std::uint32_t known =

@@ -74,7 +74,7 @@ std::string duration_text(double ns) {
 
 std::string count_text(std::uint64_t n) {
   std::string digits = std::to_string(n);
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
   return digits;
 }
 
