@@ -42,15 +42,18 @@ if(vole_as_shipped AND NOT BUILD_SHARED_LIBS)
     target_compile_options(tools_parked_${kind} PRIVATE -O2 -g)
     vole_own_code(tools_parked_${kind})
   endforeach()
-  # The same without any debug information: names by the symbol table alone.
-  add_executable(tools_outside_release ${PROJECT_SOURCE_DIR}/tests/tools/outside_child.cc)
-  set_target_properties(tools_outside_release PROPERTIES
-    OUTPUT_NAME outside_release
-    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
-  target_include_directories(tools_outside_release PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  # The same without any debug information, names by the symbol table alone; and with it.
+  foreach(kind IN ITEMS release optimised)
+    add_executable(tools_outside_${kind} ${PROJECT_SOURCE_DIR}/tests/tools/outside_child.cc)
+    set_target_properties(tools_outside_${kind} PROPERTIES
+      OUTPUT_NAME outside_${kind}
+      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+    target_include_directories(tools_outside_${kind} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+    vole_own_code(tools_outside_${kind})
+    target_link_libraries(tools_outside_${kind} PRIVATE ${vole_as_shipped})
+  endforeach()
   target_compile_options(tools_outside_release PRIVATE -O2 -g0)
-  vole_own_code(tools_outside_release)
-  target_link_libraries(tools_outside_release PRIVATE ${vole_as_shipped})
+  target_compile_options(tools_outside_optimised PRIVATE -O2 -g)
   target_link_libraries(tools_parked_release PRIVATE ${vole_as_shipped})
   target_link_libraries(tools_parked_shared PRIVATE tools_shared_vole Threads::Threads)
 endif()

@@ -24,10 +24,10 @@ inline constexpr std::size_t kNameShown = 56;
 
 // Why a goroutine's stack is not known.
 enum class unread : std::uint8_t {
-  none,       // it is, or nobody has tried
-  running,    // it runs, and its thread did not answer
-  asleep,     // it runs, but its thread sleeps in the kernel: not asked
-  in_call,    // it is in blocking(): not asked
+  none,     // it is, or nobody has tried
+  running,  // it runs, and its thread did not answer
+  asleep,   // it runs, but its thread sleeps in the kernel: not asked
+  in_call,  // it is in blocking(): not asked
 };
 
 // captured::holder: it is held, but on no goroutine's stack that lives.
@@ -35,17 +35,17 @@ inline constexpr std::uint64_t kHeldElsewhere = ~std::uint64_t{0};
 
 struct captured {
   std::uint64_t id, parent;
-  const void* object;      // what it waits on; null: nothing that has an address
-  const void* created_at;  // where the call that made it returns to
-  const void* invoke;      // vole's wrapper around its function
-  const G* g;              // its record: only inside
-  std::uintptr_t callable; // what its function begins with: cycles.h
-  std::uint64_t holder;    // who probably holds what it waits for, a mutex; 0: not known
-  std::uint64_t joins;     // whose end it waits for, in join(); 0: it does not
-  std::int64_t waited_ns;  // negative: it does not wait
-  std::uint32_t stack;     // an index; 0: not known
-  std::uint32_t channels;  // of a select, as a stack; 0: not known
-  unread reason;           // if the stack is not known: why not
+  const void* object;       // what it waits on; null: nothing that has an address
+  const void* created_at;   // where the call that made it returns to
+  const void* invoke;       // vole's wrapper around its function
+  const G* g;               // its record: only inside
+  std::uintptr_t callable;  // what its function begins with: cycles.h
+  std::uint64_t holder;     // who probably holds what it waits for, a mutex; 0: not known
+  std::uint64_t joins;      // whose end it waits for, in join(); 0: it does not
+  std::int64_t waited_ns;   // negative: it does not wait
+  std::uint32_t stack;      // an index; 0: not known
+  std::uint32_t channels;   // of a select, as a stack; 0: not known
+  unread reason;            // if the stack is not known: why not
   g_status status;
   wait_reason why;
   bool locked, is_caller, is_new;  // to its thread; who takes the picture; has not run yet
@@ -109,7 +109,7 @@ class captured_set {
  private:
   struct stack_entry {
     std::uint64_t hash;
-    std::uint32_t first, n;     // in frames_
+    std::uint32_t first, n;      // in frames_
     std::uint32_t same_as : 31;  // merge_stacks: itself, or an earlier one
     std::uint32_t is_channels : 1;
   };

@@ -18,7 +18,8 @@ constexpr std::size_t kIdsShown = 8;
 
 // What makes two goroutines one block.
 auto kind_of(const captured& c) noexcept {
-  return std::tuple(c.stack, c.reason, c.status, c.why, c.created_at, c.invoke, c.locked, c.is_caller);
+  return std::tuple(c.stack, c.reason, c.status, c.why, c.created_at, c.invoke, c.locked,
+                    c.is_caller);
 }
 
 // Goroutines [first, last) of the sorted order are one block.
@@ -255,7 +256,8 @@ void put_circles(const captured_set& c, text_sink out, void* arg) noexcept {
       c,
       [](std::string_view text, void* to) noexcept {
         auto& t = *static_cast<counting*>(to);
-        if (!t.any) t.out("These goroutines wait for each other, and none of them can go on:\n", t.arg);
+        if (!t.any)
+          t.out("These goroutines wait for each other, and none of them can go on:\n", t.arg);
         t.any = true;
         t.out(text, t.arg);
       },

@@ -77,7 +77,7 @@ class unit {
       if (!is_row) continue;
       if (any && last.address <= address && address < now.address && begun_ != 0) {
         *file = last.file;
-        *line = last.line;
+        *line = static_cast<int>(last.line);
         return true;
       }
       if (!any) begun_ = now.address;
@@ -94,8 +94,7 @@ class unit {
     std::size_t used = 0;
     const auto put = [&](std::string_view text) noexcept {
       const std::size_t k = std::min(text.size(), sizeof to->file - 1 - used);
-      std::memcpy(to->file + used, text.data(), k);
-      used += k;
+      used += text.copy(to->file + used, k);
     };
     if (!n.text.starts_with('/') && !folder.text.empty()) {
       put(folder.text);
@@ -108,7 +107,7 @@ class unit {
  private:
   struct row {
     std::uint64_t address = 0, file = 1;
-    int line = 1;
+    unsigned line = 1;  // modulo 2^32: a damaged table may say anything
   };
 
   // One instruction. False: the program makes no sense.
@@ -117,7 +116,7 @@ class unit {
     if (code >= opcode_base_) {
       const unsigned special = code - opcode_base_;
       r.address += std::uint64_t{smallest_} * (special / line_range_);
-      r.line += line_base_ + static_cast<int>(special % line_range_);
+      r.line += static_cast<unsigned>(line_base_) + special % line_range_;
       *is_row = true;
     } else if (code == 0) {
       extended(b, r, is_row, ends);
@@ -136,7 +135,7 @@ class unit {
     switch (code) {
       case 1: *is_row = true; break;                        // copy
       case 2: r.address += smallest_ * b.uleb(); break;     // advance_pc
-      case 3: r.line += static_cast<int>(b.sleb()); break;  // advance_line
+      case 3: r.line += static_cast<unsigned>(b.sleb()); break;  // advance_line
       case 4: r.file = b.uleb(); break;                     // set_file
       case 8: r.address += smallest_ * ((255u - opcode_base_) / line_range_); break;
       case 9: r.address += b.number<std::uint16_t>(); break;  // fixed_advance_pc

@@ -35,7 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   common_bytes = data[0] % (instructions_bytes + 1);
   alignas(16) std::uintptr_t stack[64];
   for (std::size_t i = 0; i < 64; ++i)
-    stack[i] = i % 4 == 0 ? 0x400000 + i : reinterpret_cast<std::uintptr_t>(&stack[(i + data[1]) % 64]);
+    stack[i] =
+        i % 4 == 0 ? 0x400000 + i : reinterpret_cast<std::uintptr_t>(&stack[(i + data[1]) % 64]);
   const auto from = reinterpret_cast<std::uintptr_t>(stack);
   const walk::memory memory{from, from + sizeof stack};
   arch::registers r{};
