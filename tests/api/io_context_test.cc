@@ -36,7 +36,8 @@ struct zeros {
 
 TEST_P(IoContext, BytesAreAnyContiguousRange) {
   run([] {
-    auto [near, far] = vole::net::pipe();
+    auto ends = vole::net::pipe();  // by names that clang can capture
+    conn &near = ends.first, &far = ends.second;
     io::writer out(near);
     const std::vector<unsigned char> a{'a', 'b'};
     const std::array<std::byte, 2> b{std::byte{'c'}, std::byte{'d'}};
@@ -80,7 +81,8 @@ std::error_code code_of(const std::function<void()>& call) {
 
 TEST_P(IoContext, EndsAReadThatGoesOnLater) {
   run([] {
-    auto [near, far] = vole::net::pipe();
+    auto ends = vole::net::pipe();  // by names that clang can capture
+    conn &near = ends.first, &far = ends.second;
     near.write("half a li");
     io::reader in(far);
     vole::cancelable soon = vole::with_timeout(context::background(), 2ms);
@@ -111,7 +113,8 @@ TEST_P(IoContext, EndsAReadThatGoesOnLater) {
 
 TEST_P(IoContext, EndsAWriteThatGoesOnLater) {
   run([] {
-    auto [near, far] = vole::net::pipe();
+    auto ends = vole::net::pipe();  // by names that clang can capture
+    conn &near = ends.first, &far = ends.second;
     const int small = 4096;
     setsockopt(near.native_handle(), SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
     io::writer out(near, 1 << 20);
@@ -131,8 +134,8 @@ TEST_P(IoContext, EndsAWriteThatGoesOnLater) {
 
 TEST_P(IoContext, EndsACopy) {
   run([] {
-    auto [a, b] = vole::net::pipe();
-    auto [c, d] = vole::net::pipe();
+    auto one = vole::net::pipe(), other = vole::net::pipe();
+    conn &a = one.first, &b = one.second, &c = other.first, &d = other.second;
     a.write("hello");
     std::error_code error, write_error;
     vole::cancelable soon = vole::with_timeout(context::background(), 5ms);
@@ -146,7 +149,7 @@ TEST_P(IoContext, EndsACopy) {
     EXPECT_EQ(error, errc::deadline_exceeded);
     zeros endless;  // takes no context itself: it is asked no more
     vole::cancelable later = vole::with_timeout(context::background(), 5ms);
-    auto reading = vole::spawn([&d = d] {
+    auto reading = vole::spawn([&d] {
       std::error_code gone;
       return io::read_all(d, gone);
     });
@@ -159,7 +162,8 @@ TEST_P(IoContext, EndsACopy) {
 
 TEST_P(IoContext, EndsAFileThatIsSent) {
   run([] {
-    auto [near, far] = vole::net::pipe();
+    auto ends = vole::net::pipe();  // by names that clang can capture
+    conn& near = ends.first;
     const int small = 4096;
     setsockopt(near.native_handle(), SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
     const int file = memfd_create("sent", MFD_CLOEXEC);
