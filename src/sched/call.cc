@@ -37,6 +37,10 @@ void take_back_begin(M& m) noexcept {
 // slice: the mark is made anew.
 [[gnu::noinline]] void begin_after_attending() noexcept;
 
+[[gnu::always_inline]] inline void mark(M& m, const P& p) noexcept {
+  m.call.store(next_call(m) | (p.schedtick.load(relaxed) + 1), relaxed);
+}
+
 [[gnu::always_inline]] inline void leave_marked(M& m) noexcept {
   if (try_leave(&m)) [[likely]] return;
   m.call.store(next_call(m), relaxed);
@@ -70,7 +74,7 @@ std::uint32_t mark_without_p(M& m) noexcept {
 // Inside for a moment, or the runtime could end under us and take the P's record with it.
 [[gnu::always_inline]] inline void begin(M& m) noexcept {
   if (const P* const p = m.hot.enter()) [[likely]] {
-    m.call.store(next_call(m) | (p->schedtick.load(relaxed) + 1), relaxed);
+    mark(m, *p);
     if (somebody_waits_for(*p)) return ring_and_leave(m);
     return leave_marked(m);
   }
@@ -80,7 +84,7 @@ std::uint32_t mark_without_p(M& m) noexcept {
 // A trace is told; otherwise as begin().
 [[gnu::noinline]] void begin_told(M& m) noexcept {
   if (const P* const p = m.hot.enter()) {
-    m.call.store(next_call(m) | (p->schedtick.load(relaxed) + 1), relaxed);
+    mark(m, *p);
     if (trace::is_traced(m)) tell_begin(m);
     return somebody_waits_for(*p) ? ring_and_leave(m) : leave_marked(m);
   }
