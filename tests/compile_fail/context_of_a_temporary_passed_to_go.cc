@@ -1,4 +1,4 @@
-// expect: no matching function.*go
+// expect: go: the function cannot be called with copies of these arguments
 #include <vole/vole.h>
 
 int main() {

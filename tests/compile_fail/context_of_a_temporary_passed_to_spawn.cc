@@ -1,4 +1,4 @@
-// expect: no matching function.*spawn
+// expect: spawn: the function cannot be called with copies of these arguments
 #include <vole/vole.h>
 
 int main() {
