@@ -92,7 +92,7 @@ target_compile_definitions(vole_tool PRIVATE
   VOLE_TOOL_LIBRARY="${vole_tool_lib}/$<TARGET_LINKER_FILE_NAME:vole>"
   VOLE_TOOL_FLAGS="${vole_tool_flags}")
 vole_own_code(vole_tool)
-vole_precompile(vole_tool ${vole_common_headers} <filesystem> <fstream> <map> <unordered_map> <CLI/CLI.hpp>)
+vole_precompile(vole_tool ${vole_common_headers} <filesystem> <fstream> <map> <unordered_map>)
 
 # A page with a trace in it is smaller with zlib.
 find_package(ZLIB QUIET)
