@@ -26,7 +26,7 @@ run: setup  ## The tour: a program that shows what vole does
 	build/release/examples/tour
 
 test: setup-test build-dev  ## The tests in a debug build, and of what depends on order as shipped
-	@tools/test_presets.sh dev -- -LE slow $(CTEST_ARGS)
+	@VOLE_STRESS_SCALE=$${VOLE_STRESS_SCALE:-0.5} tools/test_presets.sh dev -- -LE slow $(CTEST_ARGS)
 
 test-slow: setup-test build-dev  ## What `make test` leaves out because it takes long
 	@tools/test_presets.sh dev -- -L slow $(CTEST_ARGS)

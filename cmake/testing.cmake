@@ -21,8 +21,18 @@ function(vole_add_test name label target)
   vole_describe_test(${name} ${label})
 endfunction()
 
+# What takes long begins first, so that nothing long is left alone at the end: seconds, roughly.
+set(vole_cost_stress 12)
+set(vole_cost_crash 20)
+set(vole_cost_tools 30)
+set(vole_cost_viewer 30)
+set(vole_cost_model 8)
+
 # vole_describe_test(<name> <label>): what all entries have in common.
 function(vole_describe_test name label)
+  if(DEFINED vole_cost_${label})
+    set_tests_properties(${VOLE_TEST_PREFIX}${name} PROPERTIES COST ${vole_cost_${label}})
+  endif()
   set_tests_properties(${VOLE_TEST_PREFIX}${name} PROPERTIES
     LABELS ${label}
     TIMEOUT 300

@@ -30,3 +30,6 @@ foreach(name IN ITEMS reader damage both page choice)
     TIMEOUT 600
     SKIP_REGULAR_EXPRESSION "SKIP there is no")
 endforeach()
+# A browser is slow to start.
+set_tests_properties(${VOLE_TEST_PREFIX}viewer_page ${VOLE_TEST_PREFIX}viewer_choice PROPERTIES
+  LABELS "viewer;slow")

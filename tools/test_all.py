@@ -26,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 STATE = ROOT / "build/test-all"
 FUZZ_SECONDS = 300
-STRESS_SCALE = 10
+STRESS_SCALE = 4
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,9 @@ def preset(name, minutes=40):
 
 def stress(build, launcher=""):
     return Step(f"stress-{build}", f"make --no-print-directory build-{build} && "
-                f"VOLE_STRESS_SCALE={STRESS_SCALE} {launcher} build/{build}/tests/stress_tests")
+                f"export VOLE_STRESS_SCALE={STRESS_SCALE} && "
+                f"for each in build/{build}/tests/stress_*.files; do "
+                f"{launcher} ${{each%.files}} || exit; done")
 
 
 STEPS = [

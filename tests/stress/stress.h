@@ -3,9 +3,10 @@
 // Law    a failure can be repeated: the seed is printed, VOLE_SEED=n sets it. (The
 //        kernel's scheduling is not seeded; the seed repeats what the test does.)
 // Note   each test works for a second or so, however slow the build; VOLE_STRESS_SCALE=n makes it
-//        n times as long.
+//        n times as long. Less than once is for those alone that did not say how long they need.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -50,12 +51,15 @@ inline double scale() {
 
 class time_limit {
  public:
-  explicit time_limit(std::chrono::milliseconds d = std::chrono::milliseconds(700))
-      : until_(std::chrono::steady_clock::now() +
-               std::chrono::duration_cast<std::chrono::milliseconds>(d * scale())) {}
+  time_limit() : time_limit(scale(), std::chrono::milliseconds(700)) {}
+  explicit time_limit(std::chrono::milliseconds d) : time_limit(std::max(scale(), 1.0), d) {}
   bool over() const { return std::chrono::steady_clock::now() > until_; }
 
  private:
+  time_limit(double times, std::chrono::milliseconds d)
+      : until_(std::chrono::steady_clock::now() +
+               std::chrono::duration_cast<std::chrono::milliseconds>(d * times)) {}
+
   std::chrono::steady_clock::time_point until_;
 };
 
