@@ -90,7 +90,7 @@ std::vector<std::string> find_names(std::string_view ip, const patience& p, fail
   detail::address_parts literal;
   if (!detail::parse_ip(ip, literal)) {
     f = {std::make_error_code(std::errc::invalid_argument),
-         "\"" + std::string(ip) + "\" is not an IP address", {}};
+         std::string(1, '"').append(ip).append("\" is not an IP address"), {}};
     return {};
   }
   literal.kind = detail::transport::tcp;

@@ -30,6 +30,7 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 }  // namespace
 
 void* operator new(std::size_t n) { return allocate(n, alignof(std::max_align_t)); }
+void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return std::malloc(n); }
 void* operator new(std::size_t n, std::align_val_t a) {
   return allocate(n, static_cast<std::size_t>(a));
 }
