@@ -20,22 +20,6 @@ void put_call_site(sentence& s, const void* return_address) noexcept {
   put_address(s, static_cast<const char*>(return_address) - 1);
 }
 
-void put_named_call_site(sentence& s, const void* return_address) noexcept {
-  frame_texts names(false);
-  names.put_call_site(
-      reinterpret_cast<std::uintptr_t>(return_address),
-      [](std::string_view text, void* arg) noexcept {
-        auto& to = *static_cast<sentence*>(arg);
-        const std::size_t function = text.find('\n');
-        constexpr std::size_t kMost = 160;  // the sentence has more to say
-        to << text.substr(0, function < kMost ? function : kMost);
-        if (function == std::string_view::npos || function + 2 >= text.size()) return;
-        const std::string_view place = text.substr(function + 2);
-        to << " at " << place.substr(0, place.find('\n'));
-      },
-      &s);
-}
-
 void put_goroutine(sentence& s, const G& g) noexcept {
   s << "goroutine " << g.id;
   if (g.name != nullptr) put_name(s, g.name->text);

@@ -36,8 +36,6 @@ void leaks(capture& c) noexcept;
 void put_address(base::sentence& s, const void* pc) noexcept;
 // The call that returns there.
 void put_call_site(base::sentence& s, const void* return_address) noexcept;
-// The same by its names, "function at file:line"; user context.
-void put_named_call_site(base::sentence& s, const void* return_address) noexcept;
 // "goroutine 7 (name)"
 void put_goroutine(base::sentence& s, const G& g) noexcept;
 
