@@ -80,6 +80,13 @@ TEST_P(MapStress, NothingIsLostOrTwice) {
   EXPECT_LE(m.size(), static_cast<std::size_t>(kKeys));
 }
 
+// ThreadSanitizer does not see how the C++ library counts those who share an exception.
+#ifdef VOLE_SANITIZE_THREAD
+constexpr bool kSharesExceptions = false;
+#else
+constexpr bool kSharesExceptions = true;
+#endif
+
 // At most one flies for a key; its plain counter shows it. Who waits sees all of it.
 TEST_P(MapStress, OneFliesAtATime) {
   struct lane {
@@ -92,7 +99,7 @@ TEST_P(MapStress, OneFliesAtATime) {
   everywhere([&](dice d) {
     while (!limit.over()) {
       const std::size_t key = d.below(4);
-      const bool throws = d.below(10) == 0;
+      const bool throws = d.below(10) == 0 && kSharesExceptions;
       try {
         const auto result = s.call(key, [&] {
           EXPECT_EQ(lanes[key].flying++, 0);
