@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstring>
 
 // Older C libraries do not have it; then there are no stacks in dumps.
@@ -109,7 +110,8 @@ bool find_entry(std::uintptr_t pc, table_entry* found) noexcept {
   bytes in = body_of(at, m);
   const std::uint8_t* const common = in.at() - in.number<std::int32_t>();
   const auto common_at = reinterpret_cast<std::uintptr_t>(common);
-  if (in.bad() || common_at < m.from || common_at >= m.to) return false;
+  // Some linkers put the tables before what the loader calls the module's start.
+  if (in.bad() || common_at < std::min(m.from, data) || common_at >= m.to) return false;
   if (!read_common(body_of(common, m), data, found)) return false;
   found->from = in.pointer(found->encoding, data);
   found->to = found->from + in.pointer(found->encoding & 0x0f, data);
