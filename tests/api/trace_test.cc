@@ -28,12 +28,12 @@ INSTANTIATE_TEST_SUITE_P(Ps, Trace, testing::Values(1, 2, 4), vole_test::procs_n
 // Something of everything that a scheduler does.
 void work() {
   vole::chan<int> values, done;
-  vole::go([=] {
+  const auto producer = vole::spawn([=] {
     for (int i = 0; i < 300; ++i) values.send(i);
     values.close();
     done.send(1);
   });
-  vole::go([=] {
+  const auto consumer = vole::spawn([=] {
     const trace::region r("consume values");
     while (values.recv()) vole::yield();
     done.send(1);

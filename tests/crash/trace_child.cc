@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 void pair() {
   vole::chan<int> to, back;
-  vole::go([=] {
+  const auto echo = vole::spawn([=] {
     while (auto v = to.recv()) back.send(*v);
   });
   for (int i = 0; i < 50; ++i) {
