@@ -38,11 +38,11 @@ void work() {
     while (values.recv()) vole::yield();
     done.send(1);
   });
-  vole::go(vole::go_options{.name = "the sleeper"}, [=] {
+  const auto sleeper = vole::spawn(vole::go_options{.name = "the sleeper"}, [=] {
     for (int i = 0; i < 3; ++i) vole::sleep_for(200us);
     done.send(1);
   });
-  vole::go([=] {
+  const auto worker = vole::spawn([=] {
     const trace::task job("a job");
     job.log("progress", "half way");
     vole::blocking([] { std::this_thread::sleep_for(300us); });
