@@ -4,9 +4,11 @@
 #include <elfutils/libdwfl.h>
 
 #include <cstdint>
-#include <set>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "symbols/scopes.h"
 
 namespace vole_command::outside {
 
@@ -25,17 +27,29 @@ class dwarf_index {
  private:
   struct span {
     std::uint64_t from, to;
-    Dwarf_Off die;
+    Dwarf_Die die;
+    std::size_t unit;
   };
-  static void add_ranges(Dwarf_Die* die, std::vector<span>& to);
+  // With -gsplit-dwarf the functions are in another file, and only lines and addresses in this one.
+  struct unit {
+    Dwarf_Die own, functions_in;
+    bool is_indexed = false;
+    std::vector<span> functions;
+  };
+  static void add_ranges(Dwarf_Die* die, std::size_t unit, std::vector<span>& to);
   static void add_functions(Dwarf_Die* die, std::vector<span>& to, int depth);
   static const span* find_span(const std::vector<span>& in, std::uint64_t pc);
-  const std::vector<span>& functions_of(Dwarf_Die* unit);
+  void add_units();
+  unit& indexed(std::size_t i);
+  void put_whole_names(std::uint64_t pc, std::vector<named_place>& all);
 
   Dwarf_Addr bias_ = 0;
   Dwarf* dwarf_ = nullptr;
-  std::vector<span> units_;
-  std::vector<std::pair<Dwarf_Off, std::vector<span>>> functions_;  // of units asked about
+  std::vector<unit> units_;
+  std::vector<span> spans_;  // of units
+  vole::symbols::debug_sections sections_;
+  std::unique_ptr<vole::symbols::scope_names> names_ =
+      std::make_unique<vole::symbols::scope_names>();
 };
 
 }  // namespace vole_command::outside
