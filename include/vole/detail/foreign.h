@@ -58,7 +58,8 @@ class call_at_home {
 // wait in between looks again afterwards, and finds either nothing or the number's next file.
 class closing {
  public:
-  explicit closing(int fd) noexcept : closing(static_cast<unsigned>(fd), static_cast<unsigned>(fd)) {}
+  explicit closing(int fd) noexcept
+      : closing(static_cast<unsigned>(fd), static_cast<unsigned>(fd)) {}
   closing(unsigned first, unsigned last) noexcept : first_(first), last_(last) { begin(); }
   ~closing() { end(); }
   closing(const closing&) = delete;
