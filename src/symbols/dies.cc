@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "symbols/section_text.h"
+
 namespace vole::symbols {
 namespace {
 
@@ -15,19 +17,7 @@ bytes reader_of(std::string_view section, std::uint64_t from, std::uint64_t to) 
 }
 
 std::uint64_t place_of(const bytes& b, std::string_view section) noexcept {
-  return static_cast<std::uint64_t>(b.at() -
-                                    reinterpret_cast<const std::uint8_t*>(section.data()));
-}
-
-std::uint64_t offset_in(bytes& b, bool wide) noexcept {
-  return wide ? b.number<std::uint64_t>() : b.number<std::uint32_t>();
-}
-
-std::string_view text_at(std::string_view section, std::uint64_t at) noexcept {
-  if (at >= section.size()) return {};
-  section.remove_prefix(static_cast<std::size_t>(at));
-  const std::size_t end = section.find('\0');
-  return end == std::string_view::npos ? std::string_view() : section.substr(0, end);
+  return static_cast<std::uint64_t>(b.at() - reinterpret_cast<const std::uint8_t*>(section.data()));
 }
 
 // An attribute of interest.
@@ -144,17 +134,33 @@ bool dies::read_value(bytes& b, std::uint64_t form, value* v) const noexcept {
       v->number = b.number<std::uint64_t>();
       v->is_address = true;
       break;
-    case 0x03: b.skip(b.number<std::uint16_t>()); break;             // block2
-    case 0x04: b.skip(b.number<std::uint32_t>()); break;             // block4
-    case 0x09: case 0x18: b.skip(b.uleb()); break;                   // block, exprloc
-    case 0x0a: b.skip(b.byte()); break;                              // block1
-    case 0x0b: case 0x0c: case 0x25: case 0x29: v->number = b.byte(); break;
-    case 0x05: case 0x26: case 0x2a: v->number = b.number<std::uint16_t>(); break;
-    case 0x27: case 0x2b: b.skip(3); break;                          // strx3, addrx3
-    case 0x06: case 0x28: case 0x2c: case 0x1c: v->number = b.number<std::uint32_t>(); break;
-    case 0x07: case 0x20: case 0x24: v->number = b.number<std::uint64_t>(); break;
+    case 0x03: b.skip(b.number<std::uint16_t>()); break;  // block2
+    case 0x04: b.skip(b.number<std::uint32_t>()); break;  // block4
+    case 0x09:
+    case 0x18: b.skip(b.uleb()); break;  // block, exprloc
+    case 0x0a: b.skip(b.byte()); break;  // block1
+    case 0x0b:
+    case 0x0c:
+    case 0x25:
+    case 0x29: v->number = b.byte(); break;
+    case 0x05:
+    case 0x26:
+    case 0x2a: v->number = b.number<std::uint16_t>(); break;
+    case 0x27:
+    case 0x2b: b.skip(3); break;  // strx3, addrx3
+    case 0x06:
+    case 0x28:
+    case 0x2c:
+    case 0x1c: v->number = b.number<std::uint32_t>(); break;
+    case 0x07:
+    case 0x20:
+    case 0x24: v->number = b.number<std::uint64_t>(); break;
     case 0x0d: v->number = static_cast<std::uint64_t>(b.sleb()); break;
-    case 0x0f: case 0x1a: case 0x1b: case 0x22: case 0x23: v->number = b.uleb(); break;
+    case 0x0f:
+    case 0x1a:
+    case 0x1b:
+    case 0x22:
+    case 0x23: v->number = b.uleb(); break;
     case 0x08: {  // string
       text(text_at(s_.info.substr(0, static_cast<std::size_t>(end_)), place_of(b, s_.info)), v);
       b.skip(v->text.size() + 1);
@@ -162,7 +168,10 @@ bool dies::read_value(bytes& b, std::uint64_t form, value* v) const noexcept {
     }
     case 0x0e: text(text_at(s_.strings, offset_in(b, wide_)), v); break;       // strp
     case 0x1f: text(text_at(s_.line_strings, offset_in(b, wide_)), v); break;  // line_strp
-    case 0x17: case 0x1d: case 0x1f20: case 0x1f21: v->number = offset_in(b, wide_); break;
+    case 0x17:
+    case 0x1d:
+    case 0x1f20:
+    case 0x1f21: v->number = offset_in(b, wide_); break;
     case 0x19: v->number = 1; break;  // flag_present
     case 0x1e: b.skip(16); break;     // data16
     default: return read_reference(b, form, v);

@@ -216,13 +216,20 @@ bool is_plumbing(std::string_view name, const char* file) noexcept {
 }
 
 std::string_view wrapped_function(std::string_view name) noexcept {
-  constexpr std::string_view kPack = "std::tuple<";
-  const std::size_t at = name.find(kPack);
-  if (!name.starts_with("vole::") || at == npos) return {};
-  const std::size_t first = at + kPack.size();
-  for (std::size_t i = first; i < name.size();) {
-    if (name[i] == ',' || name[i] == '>') return name.substr(first, i - first);
-    i = opens(name[i]) ? skip_bracket(name, i) : i + 1;
+  // Where it stands among the arguments of the template that holds it.
+  constexpr std::pair<std::string_view, int> kHolders[] = {
+      {"std::tuple<", 0}, {"::joinable_task<", 1}, {"::run_with<", 0}};
+  if (!name.starts_with("vole::")) return {};
+  for (const auto& [holder, before] : kHolders) {
+    const std::size_t at = name.find(holder);
+    if (at == npos) continue;
+    int skip = before;
+    std::size_t first = at + holder.size();
+    for (std::size_t i = first; i < name.size();) {
+      if ((name[i] == ',' || name[i] == '>') && skip == 0) return name.substr(first, i - first);
+      if (name[i] == ',' && --skip >= 0) first = i + 2;  // and a space
+      i = opens(name[i]) ? skip_bracket(name, i) : i + 1;
+    }
   }
   return {};
 }

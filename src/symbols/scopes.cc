@@ -16,7 +16,8 @@ bool is_call_operator(std::string_view name) noexcept {
 
 class namer {
  public:
-  namer(const debug_sections& s, scope_names* out) noexcept : dies_(s), bytes_(s.info.size()), out_(out) {}
+  namer(const debug_sections& s, scope_names* out) noexcept
+      : dies_(s), bytes_(s.info.size()), out_(out) {}
 
   bool find_function(std::uint64_t address, die* function) noexcept;
   void find_calls(const die& function, std::uint64_t address) noexcept;

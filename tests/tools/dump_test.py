@@ -131,6 +131,13 @@ class Dump(unittest.TestCase):
             for frame in g["stack"]:
                 self.assertTrue(frame["function"], g)
 
+    def test_output_that_cannot_be_written_is_no_success(self):
+        with Child("deadlocked") as child, open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([VOLE, "dump", str(child.pid)], stdout=full,
+                                  stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("could not be written", done.stderr)
+
     def test_a_thousand_with_one_stack_are_one_block(self):
         with Child("many") as child:
             ours = blocks_of(self.dump(child.pid))
