@@ -90,7 +90,7 @@ class Layers(PlannedHouse):
 
     def test_an_include_beside_the_door(self):
         self.assert_refused(
-            "src/sync/wg.cc", '#include "sched/work/loop.h"\n', "only contention.h, interrupt.h, park.h, timeout.h of sched")
+            "src/sync/wg.cc", '#include "sched/work/loop.h"\n', "only park.h, policy/contention.h, wait/interrupt.h, wait/timeout.h of sched")
 
     def test_an_include_of_a_ports_private_header(self):
         self.assert_refused(
