@@ -200,7 +200,7 @@ int start() noexcept {
   os::save_signal_mask();
   os::thread_spec spec;
   spec.main = &thread_maker_main;
-  spec.name = "vole-thread_maker";
+  spec.name = "vole-maker";
   spec.block_signals = true;
   own.begun.clear();
   const int error = os::create_thread(&own.thread, spec);
