@@ -26,10 +26,10 @@ enum class fault {
   none,
   does_not_enter,
   does_not_look_again,
-  does_not_wait,        // for an owner that is inside
-  keeps_the_flag,       // revokes it, and the word says `biased` for ever
-  exits_early,          // before the word is written
-  gives_at_the_list,    // while somebody is at the list
+  does_not_wait,      // for an owner that is inside
+  keeps_the_flag,     // revokes it, and the word says `biased` for ever
+  exits_early,        // before the word is written
+  gives_at_the_list,  // while somebody is at the list
 };
 
 // Of mutex_biased.cc what two threads can disagree about.
