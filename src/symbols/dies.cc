@@ -16,6 +16,70 @@ bytes reader_of(std::string_view section, std::uint64_t from, std::uint64_t to) 
   return {at + std::min(from, end), at + end};
 }
 
+// How values are written: DW_FORM_*.
+enum : std::uint64_t {
+  kAddress = 0x01,
+  kBlock2 = 0x03,
+  kBlock4 = 0x04,
+  kData2 = 0x05,
+  kData4 = 0x06,
+  kData8 = 0x07,
+  kString = 0x08,
+  kBlock = 0x09,
+  kBlock1 = 0x0a,
+  kData1 = 0x0b,
+  kFlag = 0x0c,
+  kSigned = 0x0d,
+  kStringAt = 0x0e,
+  kUnsigned = 0x0f,
+  kReferenceAnywhere = 0x10,
+  kReference1 = 0x11,
+  kReference2 = 0x12,
+  kReference4 = 0x13,
+  kReference8 = 0x14,
+  kReferenceUnsigned = 0x15,
+  kSectionOffset = 0x17,
+  kExpression = 0x18,
+  kFlagPresent = 0x19,
+  kStringNumber = 0x1a,
+  kAddressNumber = 0x1b,
+  kOtherReference4 = 0x1c,
+  kOtherString = 0x1d,
+  kData16 = 0x1e,
+  kLineStringAt = 0x1f,
+  kSignature = 0x20,
+  kInAbbreviation = 0x21,
+  kLocationsNumber = 0x22,
+  kRangesNumber = 0x23,
+  kOtherReference8 = 0x24,
+  kString1 = 0x25,
+  kString2 = 0x26,
+  kString3 = 0x27,
+  kString4 = 0x28,
+  kAddress1 = 0x29,
+  kAddress2 = 0x2a,
+  kAddress3 = 0x2b,
+  kAddress4 = 0x2c,
+  kGnuOtherReference = 0x1f20,
+  kGnuOtherString = 0x1f21,
+};
+
+// What an entry says: DW_AT_*.
+enum : std::uint64_t {
+  kSibling = 0x01,
+  kName = 0x03,
+  kLowest = 0x11,
+  kHighest = 0x12,
+  kOrigin = 0x31,
+  kColumn = 0x39,
+  kLine = 0x3b,
+  kSpecification = 0x47,
+  kRanges = 0x55,
+};
+
+// What a list of ranges consists of: DW_RLE_*.
+enum : std::uint8_t { kOffsetPair = 4, kBase = 5, kStartAndEnd = 6, kStartAndLength = 7 };
+
 std::uint64_t place_of(const bytes& b, std::string_view section) noexcept {
   return static_cast<std::uint64_t>(b.at() - reinterpret_cast<const std::uint8_t*>(section.data()));
 }
@@ -24,21 +88,21 @@ std::uint64_t place_of(const bytes& b, std::string_view section) noexcept {
 void put(std::uint64_t attribute, std::uint64_t number, std::string_view text, bool is_address,
          die* d) noexcept {
   switch (attribute) {
-    case 0x01: d->sibling = number; break;
-    case 0x03: d->name = text; break;
-    case 0x11:
+    case kSibling: d->sibling = number; break;
+    case kName: d->name = text; break;
+    case kLowest:
       d->low = number;
       d->has_low = is_address;
       break;
-    case 0x12:
-      d->high = is_address ? number : d->low + number;  // low_pc comes first
+    case kHighest:  // behind the lowest
+      d->high = is_address ? number : d->low + number;
       d->has_high = true;
       break;
-    case 0x31: d->origin = number; break;
-    case 0x39: d->column = number; break;
-    case 0x3b: d->line = number; break;
-    case 0x47: d->specification = number; break;
-    case 0x55:
+    case kOrigin: d->origin = number; break;
+    case kColumn: d->column = number; break;
+    case kLine: d->line = number; break;
+    case kSpecification: d->specification = number; break;
+    case kRanges:
       d->ranges = number;
       d->has_ranges = true;
       break;
@@ -90,7 +154,7 @@ void dies::index_abbreviations() noexcept {
     for (std::uint64_t attribute = 1, form = 1; b.more() && (attribute | form) != 0;) {
       attribute = b.uleb();
       form = b.uleb();
-      if (form == 0x21) b.sleb();
+      if (form == kInAbbreviation) b.sleb();
     }
   }
 }
@@ -115,7 +179,7 @@ bool dies::read(std::uint64_t at, die* d) noexcept {
       const std::uint64_t attribute = a.uleb(), form = a.uleb();
       if ((attribute | form) == 0) break;
       value v;
-      if (form == 0x21)  // implicit_const
+      if (form == kInAbbreviation)
         v.number = static_cast<std::uint64_t>(a.sleb());
       else if (!read_value(b, form, &v))
         return false;
@@ -128,53 +192,33 @@ bool dies::read(std::uint64_t at, die* d) noexcept {
 }
 
 bool dies::read_value(bytes& b, std::uint64_t form, value* v) const noexcept {
-  const auto text = [](std::string_view t, value* to) noexcept { to->text = t; };
   switch (form) {
-    case 0x01:  // addr
+    case kAddress:
       v->number = b.number<std::uint64_t>();
       v->is_address = true;
       break;
-    case 0x03: b.skip(b.number<std::uint16_t>()); break;  // block2
-    case 0x04: b.skip(b.number<std::uint32_t>()); break;  // block4
-    case 0x09:
-    case 0x18: b.skip(b.uleb()); break;  // block, exprloc
-    case 0x0a: b.skip(b.byte()); break;  // block1
-    case 0x0b:
-    case 0x0c:
-    case 0x25:
-    case 0x29: v->number = b.byte(); break;
-    case 0x05:
-    case 0x26:
-    case 0x2a: v->number = b.number<std::uint16_t>(); break;
-    case 0x27:
-    case 0x2b: b.skip(3); break;  // strx3, addrx3
-    case 0x06:
-    case 0x28:
-    case 0x2c:
-    case 0x1c: v->number = b.number<std::uint32_t>(); break;
-    case 0x07:
-    case 0x20:
-    case 0x24: v->number = b.number<std::uint64_t>(); break;
-    case 0x0d: v->number = static_cast<std::uint64_t>(b.sleb()); break;
-    case 0x0f:
-    case 0x1a:
-    case 0x1b:
-    case 0x22:
-    case 0x23: v->number = b.uleb(); break;
-    case 0x08: {  // string
-      text(text_at(s_.info.substr(0, static_cast<std::size_t>(end_)), place_of(b, s_.info)), v);
+    case kBlock1: b.skip(b.byte()); break;
+    case kBlock2: b.skip(b.number<std::uint16_t>()); break;
+    case kBlock4: b.skip(b.number<std::uint32_t>()); break;
+    case kBlock:
+    case kExpression: b.skip(b.uleb()); break;
+    case kData1:
+    case kFlag: v->number = b.byte(); break;
+    case kData2: v->number = b.number<std::uint16_t>(); break;
+    case kData4: v->number = b.number<std::uint32_t>(); break;
+    case kData8: v->number = b.number<std::uint64_t>(); break;
+    case kData16: b.skip(16); break;
+    case kSigned: v->number = static_cast<std::uint64_t>(b.sleb()); break;
+    case kUnsigned: v->number = b.uleb(); break;
+    case kFlagPresent: v->number = 1; break;
+    case kSectionOffset: v->number = offset_in(b, wide_); break;
+    case kString:
+      v->text = text_at(s_.info.substr(0, static_cast<std::size_t>(end_)), place_of(b, s_.info));
       b.skip(v->text.size() + 1);
       break;
-    }
-    case 0x0e: text(text_at(s_.strings, offset_in(b, wide_)), v); break;       // strp
-    case 0x1f: text(text_at(s_.line_strings, offset_in(b, wide_)), v); break;  // line_strp
-    case 0x17:
-    case 0x1d:
-    case 0x1f20:
-    case 0x1f21: v->number = offset_in(b, wide_); break;
-    case 0x19: v->number = 1; break;  // flag_present
-    case 0x1e: b.skip(16); break;     // data16
-    default: return read_reference(b, form, v);
+    case kStringAt: v->text = text_at(s_.strings, offset_in(b, wide_)); break;
+    case kLineStringAt: v->text = text_at(s_.line_strings, offset_in(b, wide_)); break;
+    default: return read_reference(b, form, v) || skip_by_number(b, form);
   }
   return !b.bad();
 }
@@ -182,12 +226,41 @@ bool dies::read_value(bytes& b, std::uint64_t form, value* v) const noexcept {
 // From now on an offset in the section, as all of them.
 bool dies::read_reference(bytes& b, std::uint64_t form, value* v) const noexcept {
   switch (form) {
-    case 0x10: v->number = version_ == 2 ? b.number<std::uint64_t>() : offset_in(b, wide_); break;
-    case 0x11: v->number = header_ + b.byte(); break;
-    case 0x12: v->number = header_ + b.number<std::uint16_t>(); break;
-    case 0x13: v->number = header_ + b.number<std::uint32_t>(); break;
-    case 0x14: v->number = header_ + b.number<std::uint64_t>(); break;
-    case 0x15: v->number = header_ + b.uleb(); break;
+    case kReferenceAnywhere:
+      v->number = version_ == 2 ? b.number<std::uint64_t>() : offset_in(b, wide_);
+      break;
+    case kReference1: v->number = header_ + b.byte(); break;
+    case kReference2: v->number = header_ + b.number<std::uint16_t>(); break;
+    case kReference4: v->number = header_ + b.number<std::uint32_t>(); break;
+    case kReference8: v->number = header_ + b.number<std::uint64_t>(); break;
+    case kReferenceUnsigned: v->number = header_ + b.uleb(); break;
+    default: return false;
+  }
+  return !b.bad();
+}
+
+// What stands in another file or in a table by number: not followed, since compilers that write so give
+// the linker's names, too.
+bool dies::skip_by_number(bytes& b, std::uint64_t form) const noexcept {
+  switch (form) {
+    case kString1:
+    case kAddress1: b.skip(1); break;
+    case kString2:
+    case kAddress2: b.skip(2); break;
+    case kString3:
+    case kAddress3: b.skip(3); break;
+    case kString4:
+    case kAddress4:
+    case kOtherReference4: b.skip(4); break;
+    case kOtherReference8:
+    case kSignature: b.skip(8); break;
+    case kStringNumber:
+    case kAddressNumber:
+    case kLocationsNumber:
+    case kRangesNumber: b.uleb(); break;
+    case kOtherString:
+    case kGnuOtherReference:
+    case kGnuOtherString: offset_in(b, wide_); break;
     default: return false;
   }
   return !b.bad();
@@ -237,16 +310,16 @@ bool dies::in_range_list(std::uint64_t at, std::uint64_t address) const noexcept
   for (bytes b = reader_of(s_.range_lists, at, ~std::uint64_t{0}); b.more();) {
     std::uint64_t from = 0, to = 0;
     switch (b.byte()) {
-      case 4:  // offset_pair
+      case kOffsetPair:
         from = base + b.uleb();
         to = base + b.uleb();
         break;
-      case 5: base = b.number<std::uint64_t>(); continue;  // base_address
-      case 6:                                              // start_end
+      case kBase: base = b.number<std::uint64_t>(); continue;
+      case kStartAndEnd:
         from = b.number<std::uint64_t>();
         to = b.number<std::uint64_t>();
         break;
-      case 7:  // start_length
+      case kStartAndLength:
         from = b.number<std::uint64_t>();
         to = from + b.uleb();
         break;

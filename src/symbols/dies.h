@@ -88,6 +88,7 @@ class dies {
   walk::bytes abbreviation(std::uint64_t code) const noexcept;
   bool read_value(walk::bytes& b, std::uint64_t form, value* v) const noexcept;
   bool read_reference(walk::bytes& b, std::uint64_t form, value* v) const noexcept;
+  bool skip_by_number(walk::bytes& b, std::uint64_t form) const noexcept;
   bool in_ranges(std::uint64_t at, std::uint64_t address) const noexcept;
   bool in_range_list(std::uint64_t at, std::uint64_t address) const noexcept;
 

@@ -8,7 +8,7 @@
 // Who    look_up (lookup_backtrace.cc), and the `vole` command, so that both say the same.
 // Where  user context, or a dying thread. No malloc, no lock.
 // Law    of a damaged section nothing is believed: some names are missing.
-// Proof  tests/tools/scopes_test.cc: the names of an optimised program are those of the same program
+// Proof  tests/tools/names_test.py: the names of an optimised program are those of the same program
 //        that is not; tests/tools/scopes_fuzz.cc
 #pragma once
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 namespace app {
@@ -50,7 +51,8 @@ int main() {
         waiting = 0;
         for (const auto& g : vole::goroutines()) waiting += g.status == "waiting" ? 1u : 0u;
       }
-      vole::dump_goroutines(stdout);
+      const bool is_json = std::getenv("OUTSIDE_JSON") != nullptr;
+      vole::dump_goroutines(stdout, is_json ? vole::dump_format::json : vole::dump_format::text);
       std::puts("READY");
       std::fflush(stdout);
     }).detach();

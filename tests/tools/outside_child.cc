@@ -77,7 +77,8 @@ int with_reporter(std::size_t goroutines, Fn&& start) {
     start();
     std::thread([goroutines] {
       wait_until_parked(goroutines);
-      vole::dump_goroutines(stdout);
+      const bool is_json = std::getenv("OUTSIDE_JSON") != nullptr;
+      vole::dump_goroutines(stdout, is_json ? vole::dump_format::json : vole::dump_format::text);
       say_ready();
     }).detach();
     vole::go({.name = "keeps it awake"}, [] { app::doze(); });
@@ -171,7 +172,9 @@ int parked_without_end(int n) {
 // that yield to each other could not: the world was stopped. bench/dumps.py reads it.
 int timed(int n) {
   using clock = std::chrono::steady_clock;
-  const auto ms = [](clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); };
+  const auto ms = [](clock::duration d) {
+    return std::chrono::duration<double, std::milli>(d).count();
+  };
   std::FILE* const out = std::fopen("/dev/null", "w");
   vole::run([&] {
     for (int i = 0; i < n; ++i) vole::go([] { app::spinning++, app::receive(); });
