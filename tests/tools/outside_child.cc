@@ -91,7 +91,7 @@ int parked() {
   app::full.send(1);
   app::held.lock();
   app::written.lock();
-  return with_reporter(15, [] {
+  return with_reporter(16, [] {
     vole::go([] { app::receive(); });
     vole::go([] { app::receive(); });
     vole::go([] { app::send(); });
@@ -105,6 +105,7 @@ int parked() {
     vole::go([] { app::choose(); });
     vole::go([] { [] { app::receive(); }(), app::behind++; });
     vole::go([] { app::deep(20); });
+    vole::go({.name = "very deep"}, [] { app::deep(300); });
   });
 }
 

@@ -85,30 +85,46 @@ bool is_short(const std::string& name) { return !name.starts_with("_Z"); }
 }  // namespace
 
 dwarf_index::dwarf_index(Dwfl_Module* m) : dwarf_(dwfl_module_getdwarf(m, &bias_)) {
-  if (dwarf_ == nullptr) return;
-  add_units();
-  std::sort(spans_.begin(), spans_.end(),
-            [](const span& a, const span& b) { return a.from < b.from; });
-  sections_ = sections_of(dwarf_getelf(dwarf_));
+  if (dwarf_ != nullptr) sections_ = sections_of(dwarf_getelf(dwarf_));
 }
 
-void dwarf_index::add_units() {
-  Dwarf_CU* cu = nullptr;
+dwarf_index::unit* dwarf_index::unit_of(Dwarf_Die die) {
+  unit*& known = known_[dwarf_dieoffset(&die)];
+  if (known != nullptr) return known;
   Dwarf_Half version;
   std::uint8_t kind;
   Dwarf_Die own, split;
-  while (dwarf_get_units(dwarf_, cu, &cu, &version, &kind, &own, &split) == 0) {
-    const bool is_split = kind == DW_UT_skeleton && dwarf_tag(&split) == DW_TAG_compile_unit;
-    units_.push_back({own, is_split ? split : own, false, {}});
-    add_ranges(&own, units_.size() - 1, spans_);
-  }
+  if (dwarf_cu_info(die.cu, &version, &kind, &own, &split, nullptr, nullptr, nullptr) != 0)
+    return nullptr;
+  const bool is_split = kind == DW_UT_skeleton && dwarf_tag(&split) == DW_TAG_compile_unit;
+  units_.push_back({own, is_split ? split : own, false, {}});
+  return known = &units_.back();
+}
+
+// By the table of addresses; clang writes none, and then all units are asked, which takes a while.
+dwarf_index::unit* dwarf_index::unit_at(std::uint64_t pc) {
+  Dwarf_Die die;
+  if (dwarf_addrdie(dwarf_, pc, &die) != nullptr) return unit_of(die);
+  if (!has_all_) find_all_units();
+  const span* const found = find_span(spans_, pc);
+  return found != nullptr ? found->in : nullptr;
+}
+
+void dwarf_index::find_all_units() {
+  has_all_ = true;
+  Dwarf_CU* cu = nullptr;
+  Dwarf_Die own;
+  while (dwarf_get_units(dwarf_, cu, &cu, nullptr, nullptr, &own, nullptr) == 0)
+    if (unit* const u = unit_of(own)) add_ranges(&own, u, spans_);
+  std::sort(spans_.begin(), spans_.end(),
+            [](const span& a, const span& b) { return a.from < b.from; });
 }
 
 // What the linker has thrown away begins at 0, or near the end of all addresses.
-void dwarf_index::add_ranges(Dwarf_Die* die, std::size_t unit, std::vector<span>& to) {
+void dwarf_index::add_ranges(Dwarf_Die* die, unit* in, std::vector<span>& to) {
   Dwarf_Addr base, from, until;
   for (std::ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &from, &until)) > 0;)
-    if (from != 0 && from < until) to.push_back({from, until, *die, unit});
+    if (from != 0 && from < until) to.push_back({from, until, *die, in});
 }
 
 void dwarf_index::add_functions(Dwarf_Die* die, std::vector<span>& to, int depth) {
@@ -116,7 +132,7 @@ void dwarf_index::add_functions(Dwarf_Die* die, std::vector<span>& to, int depth
   if (depth == kDeepest || dwarf_child(die, &child) != 0) return;
   do {
     const int tag = dwarf_tag(&child);
-    if (tag == DW_TAG_subprogram) add_ranges(&child, 0, to);
+    if (tag == DW_TAG_subprogram) add_ranges(&child, nullptr, to);
     if (tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
         tag == DW_TAG_class_type || tag == DW_TAG_union_type || tag == DW_TAG_lexical_block ||
         tag == DW_TAG_module)
@@ -137,25 +153,24 @@ const dwarf_index::span* dwarf_index::find_span(const std::vector<span>& in, std
   return nullptr;
 }
 
-dwarf_index::unit& dwarf_index::indexed(std::size_t i) {
-  unit& u = units_[i];
-  if (u.is_indexed) return u;
+const std::vector<dwarf_index::span>& dwarf_index::functions_of(unit& u) {
+  if (u.is_indexed) return u.functions;
   u.is_indexed = true;
   add_functions(&u.functions_in, u.functions, 0);
   std::sort(u.functions.begin(), u.functions.end(),
             [](const span& a, const span& b) { return a.from < b.from; });
-  return u;
+  return u.functions;
 }
 
 std::vector<named_place> dwarf_index::find(std::uint64_t address) {
   std::vector<named_place> all;
   const std::uint64_t pc = address - bias_;
-  const span* const found = find_span(spans_, pc);
-  if (found == nullptr) return all;
-  unit& u = indexed(found->unit);
+  unit* const in = dwarf_ != nullptr ? unit_at(pc) : nullptr;
+  if (in == nullptr) return all;
+  unit& u = *in;
   named_place place;
   set_line(&u.own, pc, place);
-  const span* const f = find_span(u.functions, pc);
+  const span* const f = find_span(functions_of(u), pc);
   if (f == nullptr) {
     if (!place.file.empty()) all.push_back(place);
     return all;

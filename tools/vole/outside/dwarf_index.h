@@ -4,8 +4,10 @@
 #include <elfutils/libdwfl.h>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "symbols/scopes.h"
@@ -25,10 +27,11 @@ class dwarf_index {
   std::vector<named_place> find(std::uint64_t pc);
 
  private:
+  struct unit;
   struct span {
     std::uint64_t from, to;
     Dwarf_Die die;
-    std::size_t unit;
+    unit* in;
   };
   // With -gsplit-dwarf the functions are in another file, and only lines and addresses in this one.
   struct unit {
@@ -36,17 +39,21 @@ class dwarf_index {
     bool is_indexed = false;
     std::vector<span> functions;
   };
-  static void add_ranges(Dwarf_Die* die, std::size_t unit, std::vector<span>& to);
+  static void add_ranges(Dwarf_Die* die, unit* in, std::vector<span>& to);
   static void add_functions(Dwarf_Die* die, std::vector<span>& to, int depth);
   static const span* find_span(const std::vector<span>& in, std::uint64_t pc);
-  void add_units();
-  unit& indexed(std::size_t i);
+  unit* unit_of(Dwarf_Die die);
+  unit* unit_at(std::uint64_t pc);
+  void find_all_units();
+  static const std::vector<span>& functions_of(unit& u);
   void put_whole_names(std::uint64_t pc, std::vector<named_place>& all);
 
   Dwarf_Addr bias_ = 0;
   Dwarf* dwarf_ = nullptr;
-  std::vector<unit> units_;
-  std::vector<span> spans_;  // of units
+  std::deque<unit> units_;
+  std::unordered_map<Dwarf_Off, unit*> known_;
+  std::vector<span> spans_;  // of all units, if they had to be looked for
+  bool has_all_ = false;
   vole::symbols::debug_sections sections_;
   std::unique_ptr<vole::symbols::scope_names> names_ =
       std::make_unique<vole::symbols::scope_names>();
