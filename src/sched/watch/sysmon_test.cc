@@ -95,8 +95,8 @@ TEST(Sysmon, IsRungByWhoTakesTheFirstP) {  // [26]
   });
 }
 
-// Somebody waits for the P of a goroutine that begins a call: a sysmon that looks seldom is seen_word. (It
-// may look often for another reason: then nobody need ring.)
+// Somebody waits for the P of a goroutine that begins a call: a sysmon that looks seldom is woken.
+// (It may look often for another reason: then nobody need wake it.)
 TEST(Sysmon, IsRungByACallThatMayBlock) {  // [23] [26]
   run_at_one_p([] {
     bool rang = false;
