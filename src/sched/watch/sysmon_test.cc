@@ -1,4 +1,4 @@
-// When sysmon is seen_word, and that it follows the machine. Its looks at a P are in slices_test.cc and
+// sysmon: when it is woken, and that it follows the machine. Its looks at a P are in slices_test.cc and
 // invite_test.cc, its pace in pace_test.cc.
 
 #include "sched/watch/sysmon.h"
