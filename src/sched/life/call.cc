@@ -81,7 +81,7 @@ std::uint32_t mark_without_p(M& m) noexcept {
   begin_without_p(m);
 }
 
-// A trace is told; otherwise as begin().
+// Like begin(), and tells the trace.
 [[gnu::noinline]] void begin_told(M& m) noexcept {
   if (const P* const p = m.hot.enter()) {
     mark(m, *p);
