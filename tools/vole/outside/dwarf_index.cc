@@ -120,7 +120,7 @@ void dwarf_index::find_all_units() {
             [](const span& a, const span& b) { return a.from < b.from; });
 }
 
-// What the linker has thrown away begins at 0, or near the end of all addresses.
+// Code that the linker has thrown away begins at 0, or near the end of all addresses.
 void dwarf_index::add_ranges(Dwarf_Die* die, unit* in, std::vector<span>& to) {
   Dwarf_Addr base, from, until;
   for (std::ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &from, &until)) > 0;)
