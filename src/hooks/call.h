@@ -38,16 +38,19 @@ struct caller {
 
 // False: the bare call.
 inline bool caught(symbol which) noexcept {
-  if (arch::this_m() == nullptr) [[likely]] return false;
+  if (arch::this_m() == nullptr) [[likely]]
+    return false;
   if (!foreign::can_park()) return false;
-  if (report::wanted) [[unlikely]] report::called(which);
+  if (report::wanted) [[unlikely]]
+    report::called(which);
   foreign::give_way();
   return true;
 }
 
 // The result of a system call as libc gives it.
 inline long give(long result) noexcept {
-  if (result >= 0) [[likely]] return result;
+  if (result >= 0) [[likely]]
+    return result;
   os::set_errno(static_cast<int>(-result));
   return -1;
 }

@@ -53,8 +53,8 @@ extern "C" {
 
 int epoll_wait(int set, epoll_event* found, int most, int ms) {
   if (!caught(symbol::epoll_wait_)) return bare().epoll_wait(set, found, most, ms);
-  return static_cast<int>(give(
-      wait_until(VOLE_CALLER(epoll_wait), set, found, most, deadline_in_ms(ms), nullptr)));
+  return static_cast<int>(
+      give(wait_until(VOLE_CALLER(epoll_wait), set, found, most, deadline_in_ms(ms), nullptr)));
 }
 
 int epoll_pwait(int set, epoll_event* found, int most, int ms, const sigset_t* mask) {
@@ -67,9 +67,9 @@ int epoll_pwait2(int set, epoll_event* found, int most, const timespec* t, const
   if (!caught(symbol::epoll_pwait2_)) return bare().epoll_pwait2(set, found, most, t, mask);
   const bool wrong =
       t != nullptr && (t->tv_sec < 0 || t->tv_nsec < 0 || t->tv_nsec >= 1'000'000'000);
-  return static_cast<int>(give(
-      wrong ? -EINVAL
-            : wait_until(VOLE_CALLER(epoll_pwait2), set, found, most, deadline_of(t), mask)));
+  return static_cast<int>(
+      give(wrong ? -EINVAL
+                 : wait_until(VOLE_CALLER(epoll_pwait2), set, found, most, deadline_of(t), mask)));
 }
 
 }  // extern "C"

@@ -36,9 +36,8 @@ int gethostbyname_r(const char* name, hostent* to, char* room, std::size_t n, ho
                     int* error) {
   if (!caught(symbol::gethostbyname_r_))
     return bare().gethostbyname_r(name, to, room, n, result, error);
-  return libc_in_blocking(VOLE_CALLER(gethostbyname_r), [=] {
-    return bare().gethostbyname_r(name, to, room, n, result, error);
-  });
+  return libc_in_blocking(VOLE_CALLER(gethostbyname_r),
+                          [=] { return bare().gethostbyname_r(name, to, room, n, result, error); });
 }
 
 int gethostbyname2_r(const char* name, int family, hostent* to, char* room, std::size_t n,

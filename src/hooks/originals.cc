@@ -9,7 +9,8 @@ constinit originals found_originals{};
 // Twice at once does no harm: both find the same. `read`, which says that all are there, is last.
 void find_originals() noexcept {
   originals found{};
-#define VOLE_FIND(name) found.name = reinterpret_cast<decltype(found.name)>(dlsym(RTLD_NEXT, #name));
+#define VOLE_FIND(name) \
+  found.name = reinterpret_cast<decltype(found.name)>(dlsym(RTLD_NEXT, #name));
   VOLE_HOOKED(VOLE_FIND)
 #undef VOLE_FIND
   const auto last = found.read;

@@ -80,8 +80,7 @@ int ppoll(pollfd* fds, nfds_t n, const timespec* t, const sigset_t* mask) {
   return static_cast<int>(give(poll_for(VOLE_CALLER(ppoll), fds, n, t, mask)));
 }
 
-int __ppoll_chk(pollfd* fds, nfds_t n, const timespec* t, const sigset_t* mask,
-                std::size_t room) {
+int __ppoll_chk(pollfd* fds, nfds_t n, const timespec* t, const sigset_t* mask, std::size_t room) {
   if (room / sizeof(*fds) < n) __chk_fail();
   if (!caught(symbol::__ppoll_chk_)) return bare().ppoll(fds, n, t, mask);
   return static_cast<int>(give(poll_for(VOLE_CALLER(__ppoll_chk), fds, n, t, mask)));

@@ -16,9 +16,7 @@ namespace {
 
 constexpr long kHere = -1;  // the file's own position
 
-long bare_readv(int fd, span& to) noexcept {
-  return sys(SYS_readv, fd, to.parts(), to.count());
-}
+long bare_readv(int fd, span& to) noexcept { return sys(SYS_readv, fd, to.parts(), to.count()); }
 
 long rest_in_blocking(const caller& by, int fd, span& to, long before) noexcept {
   if (before > 0) to.drop(static_cast<std::size_t>(before));

@@ -73,15 +73,16 @@ long recv_from(const caller& by, int fd, void* to, std::size_t n, int flags, soc
     return receive_all(by, fd, all, flags);
   }
   return receive(
-      by, fd,
-      [=] { return sys(SYS_recvfrom, fd, to, n, flags | MSG_DONTWAIT, peer, size); }, as_it_was);
+      by, fd, [=] { return sys(SYS_recvfrom, fd, to, n, flags | MSG_DONTWAIT, peer, size); },
+      as_it_was);
 }
 
 long recv_message(const caller& by, int fd, msghdr* m, int flags) noexcept {
   const auto as_it_was = [=] { return sys(SYS_recvmsg, fd, m, flags); };
   if ((flags & kNeverWaits) != 0) return as_it_was();
   if ((flags & MSG_WAITALL) != 0) return in_blocking(by, as_it_was);
-  return receive(by, fd, [=] { return sys(SYS_recvmsg, fd, m, flags | MSG_DONTWAIT); }, as_it_was);
+  return receive(
+      by, fd, [=] { return sys(SYS_recvmsg, fd, m, flags | MSG_DONTWAIT); }, as_it_was);
 }
 
 // Waits for the first; with MSG_WAITFORONE that is all it waits for. Otherwise the bare call waits for
@@ -127,8 +128,8 @@ ssize_t recvfrom(int fd, void* to, std::size_t n, int flags, sockaddr* peer, soc
   return give(recv_from(VOLE_CALLER(recvfrom), fd, to, n, flags, peer, size));
 }
 
-ssize_t __recvfrom_chk(int fd, void* to, std::size_t n, std::size_t room, int flags,
-                       sockaddr* peer, socklen_t* size) {
+ssize_t __recvfrom_chk(int fd, void* to, std::size_t n, std::size_t room, int flags, sockaddr* peer,
+                       socklen_t* size) {
   if (n > room) __chk_fail();
   if (!caught(symbol::__recvfrom_chk_)) return bare().recvfrom(fd, to, n, flags, peer, size);
   return give(recv_from(VOLE_CALLER(__recvfrom_chk), fd, to, n, flags, peer, size));
@@ -141,8 +142,7 @@ ssize_t recvmsg(int fd, msghdr* m, int flags) {
 
 int recvmmsg(int fd, mmsghdr* ms, unsigned n, int flags, timespec* timeout) {
   if (!caught(symbol::recvmmsg_)) return bare().recvmmsg(fd, ms, n, flags, timeout);
-  return static_cast<int>(
-      give(recv_messages(VOLE_CALLER(recvmmsg), fd, ms, n, flags, timeout)));
+  return static_cast<int>(give(recv_messages(VOLE_CALLER(recvmmsg), fd, ms, n, flags, timeout)));
 }
 
 }  // extern "C"

@@ -49,7 +49,8 @@ unsigned long long count(const base::atomic<std::uint64_t>& n) noexcept {
   if (!wanted) return;
   for (const line& l : lines) {
     if (l.called.load(base::relaxed) == 0) continue;
-    std::fprintf(stderr, "vole: hooks: %s: %llu calls, %llu parked, %llu in blocking(), %llu bare\n",
+    std::fprintf(stderr,
+                 "vole: hooks: %s: %llu calls, %llu parked, %llu in blocking(), %llu bare\n",
                  l.name, count(l.called), count(l.parked), count(l.blocked), count(l.bare));
   }
 }

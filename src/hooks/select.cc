@@ -48,7 +48,8 @@ long look(const sets& s) noexcept {
   return ask(s, &now, nullptr);
 }
 
-long bare_select(const caller& by, const sets& s, std::int64_t deadline, const void* mask) noexcept {
+long bare_select(const caller& by, const sets& s, std::int64_t deadline,
+                 const void* mask) noexcept {
   return in_blocking(by, [&] {
     timespec left = left_until(deadline);
     return ask(s, deadline == foreign::kNoDeadline ? nullptr : &left, mask);
@@ -70,7 +71,8 @@ unsigned list(const sets& s, pollfd* to) noexcept {
 }
 
 // Nothing is ready now, and the sets are as they were given.
-long wait_for(const caller& by, const sets& s, const copies& wanted, std::int64_t deadline) noexcept {
+long wait_for(const caller& by, const sets& s, const copies& wanted,
+              std::int64_t deadline) noexcept {
   const std::unique_ptr<pollfd[]> fds(new (std::nothrow) pollfd[static_cast<std::size_t>(s.n)]);
   const unsigned n = fds == nullptr ? 0 : list(s, fds.get());
   if (n == 0 || must_not_park(by)) return bare_select(by, s, deadline, nullptr);
@@ -84,7 +86,8 @@ long wait_for(const caller& by, const sets& s, const copies& wanted, std::int64_
   return bare_select(by, s, deadline, nullptr);
 }
 
-long select_until(const caller& by, const sets& s, std::int64_t deadline, const sigset_t* mask) noexcept {
+long select_until(const caller& by, const sets& s, std::int64_t deadline,
+                  const sigset_t* mask) noexcept {
   if (mask != nullptr) {
     const struct {
       const sigset_t* set;
@@ -135,8 +138,8 @@ int pselect(int n, fd_set* in, fd_set* out, fd_set* except, const timespec* t,
   const bool wrong =
       t != nullptr && (t->tv_sec < 0 || t->tv_nsec < 0 || t->tv_nsec >= 1'000'000'000);
   const sets s{n, in, out, except};
-  return static_cast<int>(give(
-      wrong ? -EINVAL : select_until(VOLE_CALLER(pselect), s, deadline_of(t), mask)));
+  return static_cast<int>(
+      give(wrong ? -EINVAL : select_until(VOLE_CALLER(pselect), s, deadline_of(t), mask)));
 }
 
 }  // extern "C"

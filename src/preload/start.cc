@@ -63,9 +63,11 @@ int main_on_a_goroutine(int argc, char** argv, char** variables) {
 
 }  // namespace
 
-extern "C" [[gnu::visibility("default")]] int __libc_start_main(
-    main_function* main, int argc, char** argv, void (*init)(), void (*fini)(),
-    void (*loader_fini)(), void* stack_end) {
+extern "C" [[gnu::visibility("default")]] int __libc_start_main(main_function* main, int argc,
+                                                                char** argv, void (*init)(),
+                                                                void (*fini)(),
+                                                                void (*loader_fini)(),
+                                                                void* stack_end) {
   using start_function =
       int(main_function*, int, char**, void (*)(), void (*)(), void (*)(), void*);
   auto* const start = reinterpret_cast<start_function*>(dlsym(RTLD_NEXT, "__libc_start_main"));

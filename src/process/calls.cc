@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "arch/bare_calls.h"
+
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -28,11 +30,22 @@ result again_if_interrupted(Call call) noexcept {
   }
 }
 
+// Its error is its result.
+template <class Call>
+result told(Call call) noexcept {
+  for (;;) {
+    const long n = call();
+    if (n >= 0) return {n, 0};
+    if (n != -EINTR) return {0, static_cast<int>(-n)};
+  }
+}
+
 // fd, or another for the same file that is none of the standard ones.
 result beyond_standard(int fd) noexcept {
   if (fd >= kFirstFree) return {fd, 0};
-  const result moved = again_if_interrupted([=] { return ::fcntl(fd, F_DUPFD_CLOEXEC, kFirstFree); });
-  ::close(fd);
+  const result moved =
+      again_if_interrupted([=] { return ::fcntl(fd, F_DUPFD_CLOEXEC, kFirstFree); });
+  arch::bare::close(fd);
   return moved;
 }
 
@@ -78,8 +91,8 @@ result pipe(int (&ends)[2]) noexcept {
   ends[0] = static_cast<int>(first.value);
   ends[1] = static_cast<int>(second.value);
   if (first.ok() && second.ok()) return {};
-  if (first.ok()) ::close(ends[0]);
-  if (second.ok()) ::close(ends[1]);
+  if (first.ok()) arch::bare::close(ends[0]);
+  if (second.ok()) arch::bare::close(ends[1]);
   return first.ok() ? second : first;
 }
 result open_null() noexcept {
@@ -109,8 +122,8 @@ result open_pidfd(pid_t pid) noexcept {
 result look(pid_t pid, ending how, int& code, int& signal) noexcept {
   siginfo_t about{};
   const int flags = WEXITED | (how.wait ? 0 : WNOHANG) | (how.reap ? 0 : WNOWAIT);
-  const result r = again_if_interrupted(
-      [&] { return ::waitid(P_PID, static_cast<id_t>(pid), &about, flags); });
+  const result r =
+      told([&] { return arch::bare::waitid(P_PID, static_cast<id_t>(pid), &about, flags); });
   if (!r.ok() || about.si_pid == 0) return r;
   const bool by_itself = about.si_code == CLD_EXITED;
   code = by_itself ? about.si_status : -1;
@@ -139,7 +152,7 @@ result unwatch(int set, int fd) noexcept {
 }
 result watched_ready(int set, int (&fds)[4]) noexcept {
   epoll_event found[4];
-  const result r = again_if_interrupted([&] { return ::epoll_wait(set, found, 4, 0); });
+  const result r = told([&] { return arch::bare::epoll_wait(set, found, 4, 0); });
   for (std::int64_t i = 0; i < r.value; ++i) fds[i] = found[i].data.fd;
   return r;
 }
