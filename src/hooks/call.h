@@ -3,7 +3,7 @@
 // Law    outside a goroutine's own user code (a plain thread, the runtime, a forked child) the call
 //        is libc's own, at the price of one word that is read and one jump.
 // Law    a hooked call is made of raw system calls, whose error is their result. errno is written
-//        once, by give(), as the last thing, on the thread that the call was made from.
+//        by give(), as the last thing, on the thread that the call was made from.
 // Law    no flag of a descriptor is changed, and nothing is remembered about one that would make a
 //        later call wrong (kind.h has guesses; a wrong one costs a system call).
 // Where  user context, on a goroutine.
@@ -55,10 +55,23 @@ inline long give(long result) noexcept {
   return -1;
 }
 
+// Others run on this thread while we wait, and leave their errors behind.
+class keeping_errno {
+ public:
+  keeping_errno() noexcept : error_(os::get_errno()) {}
+  ~keeping_errno() { os::set_errno(error_); }
+  keeping_errno(const keeping_errno&) = delete;
+  keeping_errno& operator=(const keeping_errno&) = delete;
+
+ private:
+  const int error_;
+};
+
 // The bare call, said to the scheduler. `call` returns the result or a negative errno value.
 template <class Call>
 long in_blocking(const caller& by, Call call) noexcept {
   report::blocked(by.which);
+  const keeping_errno mine;
   const foreign::call_at_home said;
   return call();
 }

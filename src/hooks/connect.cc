@@ -15,23 +15,24 @@
 namespace vole::hooks {
 namespace {
 
-bool is_ready(int fd, short events, long* error) noexcept {
-  pollfd p{fd, events, 0};
-  constexpr timespec kNow{};
-  const long n = sys(SYS_ppoll, &p, 1, &kNow, nullptr, 0);
-  *error = n < 0 ? n : 0;
-  return n > 0;
+bool somebody_is_there(int fd) noexcept {
+  pollfd p{fd, POLLIN, 0};
+  timespec now{};
+  return sys(SYS_ppoll, &p, 1, &now, nullptr, 0) == 1;
+}
+bool listens(int fd) noexcept {
+  int yes = 0;
+  socklen_t size = sizeof(yes);
+  return sys(SYS_getsockopt, fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &size) == 0 && yes != 0;
 }
 
 long accept_one(const caller& by, int fd, sockaddr* peer, socklen_t* size, int flags) noexcept {
   const auto bare_call = [=] { return sys(SYS_accept4, fd, peer, size, flags); };
   waiting w(by, fd, waiting::way::in);
-  long error = 0;
-  while (!is_ready(fd, POLLIN, &error)) {
-    if (error != 0 && error != -EINTR) return error;
+  while (!somebody_is_there(fd)) {
+    if (!listens(fd)) return bare_call();  // which says what is wrong
     const long answer = w.wait();
     if (answer == waiting::kMakeBareCall) break;
-    if (answer == -EBADF) return answer;
     if (answer == -EAGAIN && !w.has_waited()) return bare_call();  // non-blocking: its own answer
     if (answer != waiting::kTryAgain) return answer;
   }

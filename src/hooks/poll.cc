@@ -36,8 +36,7 @@ long poll_until(const caller& by, pollfd* fds, nfds_t n, std::int64_t deadline,
   if ((n == 0 && deadline == foreign::kNoDeadline) || must_not_park(by))
     return bare_poll(by, fds, n, deadline, nullptr);
   if (n == 0) {
-    report::parked(by.which);
-    foreign::sleep_home(deadline);
+    park_until(by, deadline);
     return 0;
   }
   return park_until_ready(by, fds, static_cast<unsigned>(n), deadline);

@@ -96,8 +96,7 @@ long select_until(const caller& by, const sets& s, std::int64_t deadline,
     return bare_select(by, s, deadline, &kernels);
   }
   if (s.n == 0 && deadline != foreign::kNoDeadline && !must_not_park(by)) {
-    report::parked(by.which);
-    foreign::sleep_home(deadline);
+    park_until(by, deadline);
     return 0;
   }
   if (s.n <= 0 || s.n > FD_SETSIZE) return bare_select(by, s, deadline, nullptr);

@@ -31,8 +31,7 @@ long sleep_on(const caller& by, clockid_t clock, int flags, const timespec* t,
     until = t->tv_sec > INT64_MAX / kSecond - 1 ? foreign::kNoDeadline
                                                 : t->tv_sec * kSecond + t->tv_nsec;
   if (is_over(until)) return 0;
-  report::parked(by.which);
-  foreign::sleep_home(until);
+  park_until(by, until);
   return 0;
 }
 

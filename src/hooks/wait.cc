@@ -46,7 +46,14 @@ timespec left_until(std::int64_t deadline) noexcept {
 
 long park_until_ready(const caller& by, pollfd* fds, unsigned n, std::int64_t deadline) noexcept {
   report::parked(by.which);
+  const keeping_errno mine;
   return foreign::wait_fds(fds, n, deadline);
+}
+
+void park_until(const caller& by, std::int64_t deadline) noexcept {
+  report::parked(by.which);
+  const keeping_errno mine;
+  foreign::sleep_home(deadline);
 }
 
 long waiting::begin() noexcept {

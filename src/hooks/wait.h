@@ -36,6 +36,8 @@ class waiting {
 // poll(2) by parking. Negative: an errno.
 long park_until_ready(const caller& by, pollfd* fds, unsigned n, std::int64_t deadline) noexcept;
 
+void park_until(const caller& by, std::int64_t deadline) noexcept;
+
 // In `t` from now. Null: never.
 std::int64_t deadline_of(const timespec* t) noexcept;
 std::int64_t deadline_in_ms(int ms) noexcept;  // negative: never

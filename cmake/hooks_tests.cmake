@@ -1,0 +1,26 @@
+# tests/hooks: one program of what every hooked call answers, compared three ways; and a stress.
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/hooks/conformance*.cc)
+foreach(kind IN ITEMS bare hooked)
+  add_executable(hooks_conformance_${kind} ${sources})
+  set_target_properties(hooks_conformance_${kind} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/hooks)
+  target_link_libraries(hooks_conformance_${kind} PRIVATE Threads::Threads util)
+  target_compile_options(hooks_conformance_${kind} PRIVATE -g1)
+endforeach()
+target_compile_features(hooks_conformance_bare PRIVATE cxx_std_20)
+target_compile_definitions(hooks_conformance_hooked PRIVATE VOLE_CONFORMANCE_HOOKED)
+target_link_libraries(hooks_conformance_hooked PRIVATE vole::hooks)
+
+set(ways $<TARGET_FILE:hooks_conformance_bare> $<TARGET_FILE:hooks_conformance_hooked>
+  --with VOLE_DEBUG=storm=100 $<TARGET_FILE:hooks_conformance_hooked>)
+if(TARGET vole_preload)
+  list(APPEND ways
+    --with LD_PRELOAD=$<TARGET_FILE:vole_preload> $<TARGET_FILE:hooks_conformance_bare>)
+endif()
+if(NOT CMAKE_CROSSCOMPILING)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_test(NAME ${VOLE_TEST_PREFIX}hooks_conformance COMMAND Python3::Interpreter -B
+    ${PROJECT_SOURCE_DIR}/tests/hooks/compare.py ${ways})
+  vole_describe_test(hooks_conformance hooks)
+endif()
