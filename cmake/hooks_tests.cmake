@@ -24,3 +24,22 @@ if(NOT CMAKE_CROSSCOMPILING)
     ${PROJECT_SOURCE_DIR}/tests/hooks/compare.py ${ways})
   vole_describe_test(hooks_conformance hooks)
 endif()
+
+add_executable(hooks_stress ${PROJECT_SOURCE_DIR}/tests/hooks/stress.cc)
+set_target_properties(hooks_stress PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/hooks)
+target_link_libraries(hooks_stress PRIVATE vole::hooks)
+vole_test_code(hooks_stress)
+# vole_add_hooks_stress(<name> <connections>)
+function(vole_add_hooks_stress name connections)
+  add_test(NAME ${VOLE_TEST_PREFIX}${name} COMMAND ${vole_test_launcher}
+    ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:hooks_stress> ${connections})
+  vole_describe_test(${name} hooks)
+endfunction()
+vole_add_hooks_stress(hooks_stress 300)
+vole_add_hooks_stress(hooks_stress_storm 200)
+set_property(TEST ${VOLE_TEST_PREFIX}hooks_stress_storm APPEND PROPERTY ENVIRONMENT
+  VOLE_DEBUG=storm=100)
+vole_add_hooks_stress(hooks_stress_10000 10000)
+set_tests_properties(${VOLE_TEST_PREFIX}hooks_stress_10000 PROPERTIES
+  LABELS "hooks;slow" PROCESSORS 2)

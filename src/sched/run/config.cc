@@ -83,8 +83,7 @@ const char* set_preempt_signal(std::string_view value, config& c) noexcept {
 const char* set_thread_idle(std::string_view value, config& c) noexcept {
   return parse_between(value, 0, 3'600'000, &c.thread_idle_ms)
              ? nullptr
-             : "must be a number of milliseconds up to 3600000, as in threadidle=5000; 0: no "
-               "thread "
+             : "must be a number of milliseconds up to 3600000, as in threadidle=5000; 0: no thread "
                "ends for want of work";
 }
 
@@ -128,7 +127,7 @@ const char* set_control(std::string_view value, config& c) noexcept {
   return nullptr;
 }
 
-// The interposing library reads this key itself (hooks/report.cc): it may count before there is a runtime.
+// The interposing library reads this key itself: it may count before there is a runtime.
 const char* set_hooks(std::string_view value, config&) noexcept {
   std::uint32_t n = 0;
   return parse_between(value, 0, 1, &n) ? nullptr : "must be 0 or 1: hooks=0 or hooks=1";
@@ -149,28 +148,21 @@ const char* set_stacks(std::string_view value, config& c) noexcept {
 #define VOLE_KNOWN_KEYS                                                                  \
   "evict=0|1, storm=MICROSECONDS, strictprocs=0|1, preemptsignal=NUMBER, "               \
   "schedtrace=MILLISECONDS, scheddetail=0|1, threadidle=MILLISECONDS, "                  \
-  "stall=MILLISECONDS, leaks=0|1, sigquit=0|1, control=0|1, frames=all|user, hooks=0|1 " \
-  "and stacks=NUMBER"
+  "stall=MILLISECONDS, leaks=0|1, sigquit=0|1, control=0|1, hooks=0|1, "                 \
+  "frames=all|user and stacks=NUMBER"
 
 struct debug_key {
   std::string_view name;
   const char* (*set)(std::string_view value, config& c) noexcept;  // what is wrong, or nullptr
 };
 constexpr debug_key kDebugKeys[] = {
-    {"evict", set_evict},
-    {"storm", set_storm},
-    {"schedtrace", set_schedtrace},
-    {"scheddetail", set_scheddetail},
-    {"strictprocs", set_strict},
-    {"preemptsignal", set_preempt_signal},
-    {"threadidle", set_thread_idle},
-    {"stall", set_stall},
-    {"leaks", set_leaks},
-    {"sigquit", set_sigquit},
-    {"control", set_control},
-    {"frames", set_frames},
-    {"stacks", set_stacks},
-    {"hooks", set_hooks},
+    {"evict", set_evict},           {"storm", set_storm},
+    {"schedtrace", set_schedtrace}, {"scheddetail", set_scheddetail},
+    {"strictprocs", set_strict},    {"preemptsignal", set_preempt_signal},
+    {"threadidle", set_thread_idle}, {"stall", set_stall},
+    {"leaks", set_leaks},           {"sigquit", set_sigquit},
+    {"control", set_control},       {"frames", set_frames},
+    {"stacks", set_stacks},         {"hooks", set_hooks},
 };
 
 const char* set_debug(std::string_view entry, std::string_view key, config& c) noexcept {
