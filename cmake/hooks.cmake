@@ -32,7 +32,7 @@ vole_own_code(vole_preload)
 target_link_libraries(vole_preload PRIVATE vole_hooks)
 # What it has beside the names of libc is its own: the program may have a vole, too.
 target_link_options(vole_preload PRIVATE
-  -Wl,-Bsymbolic -Wl,-z,initfirst
+  -Wl,-Bsymbolic
   -Wl,--version-script,${PROJECT_SOURCE_DIR}/cmake/preload.map)
 set_property(TARGET vole_preload APPEND PROPERTY LINK_DEPENDS
   ${PROJECT_SOURCE_DIR}/cmake/preload.map)

@@ -1,7 +1,7 @@
 // The functions of libc that are replaced, and the originals.
 //
-// Law    the originals are found before the first constructor runs (originals.cc), so that no hooked
-//        call takes the loader's lock.
+// Law    the originals are found when the library is loaded (originals.cc), so that no hooked call
+//        takes the loader's lock. Only a call from a constructor that runs earlier finds them itself.
 // Note   a name that is added here needs its definition in this room; the compiler then asks for no
 //        more than VOLE_HOOKED has.
 #pragma once
