@@ -43,3 +43,10 @@ set_property(TEST ${VOLE_TEST_PREFIX}hooks_stress_storm APPEND PROPERTY ENVIRONM
 vole_add_hooks_stress(hooks_stress_10000 10000)
 set_tests_properties(${VOLE_TEST_PREFIX}hooks_stress_10000 PROPERTIES
   LABELS "hooks;slow" PROCESSORS 2)
+
+if(VOLE_HOUSE_TESTS AND NOT VOLE_SANITIZE AND NOT BUILD_SHARED_LIBS)
+  add_test(NAME ${VOLE_TEST_PREFIX}house_hooked COMMAND Python3::Interpreter -B
+    ${PROJECT_SOURCE_DIR}/tools/check_hooked.py --root ${PROJECT_SOURCE_DIR}
+    --library $<TARGET_FILE:vole>)
+  vole_describe_test(house_hooked house)
+endif()

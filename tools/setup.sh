@@ -15,7 +15,12 @@ declare -A needs=(
     /usr/include/zlib.h=zlib1g-dev"
   [test]="clang++=clang ld.lld=lld ccache=ccache pkg-config=pkg-config gdb=gdb eu-stack=elfutils
     lldb=lldb valgrind=valgrind /usr/include/valgrind/callgrind.h=valgrind
-    protoc=protobuf-compiler go=golang-go promtool=prometheus"
+    protoc=protobuf-compiler go=golang-go promtool=prometheus
+    pg_ctlcluster=postgresql psql=postgresql-client redis-server=redis-server redis-cli=redis-tools
+    mariadb-install-db=mariadb-server curl=curl
+    /usr/include/postgresql/libpq-fe.h=libpq-dev /usr/include/hiredis/hiredis.h=libhiredis-dev
+    /usr/include/mariadb/mysql.h=libmariadb-dev /usr/include/httplib.h=libcpp-httplib-dev
+    curl-config=libcurl4-openssl-dev"
   [bench]="go=golang-go wrk=wrk /usr/include/boost/fiber/all.hpp=libboost-fiber1.81-dev
     /usr/include/boost/context/fiber.hpp=libboost-context1.81-dev
     /usr/include/oneapi/tbb.h=libtbb-dev /usr/include/asio.hpp=libasio-dev

@@ -169,9 +169,10 @@ int run(int connections, unsigned seed) {
   clients.wait();
   servers.wait();
   close(l);
-  std::printf("%d connections, seed %u: %ld blocks, %ld timeouts, %ld closed; %d threads, %llu waits\n",
-              connections, seed, echoed.load(), timed_out.load(), closed_under.load(),
-              vole::stats().threads, static_cast<unsigned long long>(vole::stats().hooked_waits));
+  std::printf(
+      "%d connections, seed %u: %ld blocks, %ld timeouts, %ld closed; %d threads, %llu waits\n",
+      connections, seed, echoed.load(), timed_out.load(), closed_under.load(),
+      vole::stats().threads, static_cast<unsigned long long>(vole::stats().hooked_waits));
   return 0;
 }
 
@@ -179,7 +180,8 @@ int run(int connections, unsigned seed) {
 
 int main(int argc, char** argv) {
   const int connections = argc > 1 ? std::atoi(argv[1]) : 300;
-  const unsigned seed = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : std::random_device{}();
+  const unsigned seed =
+      argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : std::random_device{}();
   std::printf("seed %u\n", seed);
   std::fflush(stdout);
   rlimit files{};

@@ -105,12 +105,13 @@ void refuse_privileged(const std::string& file) {
 }  // namespace
 
 void add_exec(CLI::App& app, int&) {
-  CLI::App* const command = app.add_subcommand(
-      "exec",
-      "Run a program with its main on a goroutine: calls that wait park it\n"
-      "Usage: vole exec PROGRAM [ARGUMENTS]...\n\n"
-      "The program need not know of vole. It is found as the shell finds it. What it starts is not\n"
-      "affected. VOLE_DEBUG=hooks=1 prints at its end which calls were caught.");
+  CLI::App* const command =
+      app.add_subcommand("exec",
+                         "Run a program with its main on a goroutine: calls that wait park it\n"
+                         "Usage: vole exec PROGRAM [ARGUMENTS]...\n\n"
+                         "The program need not know of vole. It is found as the shell finds it. "
+                         "What it starts is not\n"
+                         "affected. VOLE_DEBUG=hooks=1 prints at its end which calls were caught.");
   command->prefix_command();
   command->callback([command] {
     std::vector<std::string> words = command->remaining();
