@@ -17,6 +17,7 @@
 
 #include "arch/bare_calls.h"
 #include "base/atomic.h"
+#include "net/interrupted.h"
 #include "os/os.h"
 
 namespace vole {
@@ -26,15 +27,6 @@ namespace calls {
 namespace {
 
 namespace bare = arch::bare;
-
-template <class Call>
-result again_if_interrupted(Call call) noexcept {
-  for (;;) {
-    const auto n = call();
-    if (n >= 0) return {n, 0};
-    if (n != -EINTR) return {0, static_cast<int>(-n)};
-  }
-}
 
 bool sigpipe_pending() noexcept {
   sigset_t pending;
@@ -52,7 +44,7 @@ result without_sigpipe(Call call) noexcept {
   sigaddset(&pipe, SIGPIPE);
   sigprocmask(SIG_BLOCK, &pipe, &before);
   const bool theirs = sigismember(&before, SIGPIPE) == 1 && sigpipe_pending();
-  const result r = again_if_interrupted(call);
+  const result r = told(call);
   const timespec at_once{};
   while (!theirs && sigtimedwait(&pipe, nullptr, &at_once) < 0 && errno == EINTR) {
   }
@@ -68,19 +60,19 @@ result of_bare(long value) noexcept {
 }  // namespace
 
 result read(int fd, void* to, std::size_t n) noexcept {
-  return again_if_interrupted([=] { return bare::read(fd, to, n); });
+  return told([=] { return bare::read(fd, to, n); });
 }
 result write(int fd, const iovec* parts, int count) noexcept {
   return without_sigpipe([=] { return bare::writev(fd, parts, count); });
 }
 result send(int fd, const void* from, std::size_t n) noexcept {
-  return again_if_interrupted([=] { return bare::sendto(fd, from, n, MSG_NOSIGNAL, nullptr, 0); });
+  return told([=] { return bare::sendto(fd, from, n, MSG_NOSIGNAL, nullptr, 0); });
 }
 result send_parts(int fd, const iovec* parts, int count) noexcept {
   msghdr m{};
   m.msg_iov = const_cast<iovec*>(parts);
   m.msg_iovlen = static_cast<std::size_t>(count);
-  return again_if_interrupted([&] { return bare::sendmsg(fd, &m, MSG_NOSIGNAL); });
+  return told([&] { return bare::sendmsg(fd, &m, MSG_NOSIGNAL); });
 }
 result send_file(int to, int from, std::int64_t* offset, std::size_t n) noexcept {
   static_assert(sizeof(off_t) == sizeof(*offset));
@@ -92,11 +84,11 @@ result splice(int from, int to, std::size_t n) noexcept {
       [=] { return bare::splice(from, to, n, SPLICE_F_MOVE | SPLICE_F_NONBLOCK); });
 }
 result receive_from(int fd, void* to, std::size_t n, sockaddr* peer, socklen_t* size) noexcept {
-  return again_if_interrupted([=] { return bare::recvfrom(fd, to, n, 0, peer, size); });
+  return told([=] { return bare::recvfrom(fd, to, n, 0, peer, size); });
 }
 result send_to(int fd, const void* from, std::size_t n, const sockaddr* peer,
                socklen_t size) noexcept {
-  return again_if_interrupted([=] { return bare::sendto(fd, from, n, MSG_NOSIGNAL, peer, size); });
+  return told([=] { return bare::sendto(fd, from, n, MSG_NOSIGNAL, peer, size); });
 }
 
 result socket(int domain, int type, int protocol) noexcept {
@@ -108,7 +100,7 @@ result bind(int fd, const sockaddr* at, socklen_t size) noexcept {
 result listen(int fd, int backlog) noexcept { return of(::listen(fd, backlog)); }
 result accept(int fd, sockaddr* peer, socklen_t* size) noexcept {
   const socklen_t room = *size;
-  return again_if_interrupted([=] {
+  return told([=] {
     *size = room;
     return bare::accept4(fd, peer, size, SOCK_NONBLOCK | SOCK_CLOEXEC);
   });
@@ -175,12 +167,12 @@ result send_fds(int fd, const int* fds, std::size_t n) noexcept {
   c->cmsg_type = SCM_RIGHTS;
   c->cmsg_len = CMSG_LEN(n * sizeof(int));
   std::memcpy(CMSG_DATA(c), fds, n * sizeof(int));
-  return again_if_interrupted([&] { return bare::sendmsg(fd, &message.m, MSG_NOSIGNAL); });
+  return told([&] { return bare::sendmsg(fd, &message.m, MSG_NOSIGNAL); });
 }
 result receive_fds(int fd, int* fds, std::size_t most) noexcept {
   fd_message message(most);
   const std::size_t room = message.m.msg_controllen;
-  const result r = again_if_interrupted([&] {
+  const result r = told([&] {
     message.m.msg_controllen = room;
     return bare::recvmsg(fd, &message.m, MSG_CMSG_CLOEXEC);
   });
@@ -228,7 +220,7 @@ result unlink(const char* path) noexcept { return of(::unlink(path)); }
 
 result ready_now(int fd, bool for_writing) noexcept {
   pollfd p{fd, static_cast<short>(for_writing ? POLLOUT : POLLIN | POLLPRI | POLLRDHUP), 0};
-  const result r = again_if_interrupted([&] {
+  const result r = told([&] {
     constexpr timespec kNow{};
     return bare::ppoll(&p, 1, &kNow);
   });
@@ -237,7 +229,7 @@ result ready_now(int fd, bool for_writing) noexcept {
 }
 
 result poll(pollfd* fds, unsigned n, std::int64_t deadline) noexcept {
-  return again_if_interrupted([=] {
+  return told([=] {
     if (deadline == INT64_MAX) return bare::ppoll(fds, n, nullptr);
     const std::int64_t left = deadline <= 0 ? 0 : deadline - os::now_ns();
     const timespec t{left > 0 ? left / 1'000'000'000 : 0, left > 0 ? left % 1'000'000'000 : 0};

@@ -12,6 +12,7 @@
 #include <csignal>
 
 #include "arch/bare_calls.h"
+#include "net/interrupted.h"
 
 namespace vole {
 inline namespace v0 {
@@ -19,26 +20,10 @@ namespace detail {
 namespace process_calls {
 namespace {
 
+using calls::again_if_interrupted;
+using calls::told;
+
 constexpr int kFirstFree = 3;
-
-template <class Call>
-result again_if_interrupted(Call call) noexcept {
-  for (;;) {
-    const auto n = call();
-    if (n >= 0) return {n, 0};
-    if (errno != EINTR) return {0, errno};
-  }
-}
-
-// Its error is its result.
-template <class Call>
-result told(Call call) noexcept {
-  for (;;) {
-    const long n = call();
-    if (n >= 0) return {n, 0};
-    if (n != -EINTR) return {0, static_cast<int>(-n)};
-  }
-}
 
 // fd, or another for the same file that is none of the standard ones.
 result beyond_standard(int fd) noexcept {

@@ -139,6 +139,13 @@ const char* set_frames(std::string_view value, config& c) noexcept {
   return nullptr;
 }
 
+const char* set_guards(std::string_view value, config& c) noexcept {
+  if (value != "auto" && value != "mprotect")
+    return "must be auto or mprotect: guards=auto or guards=mprotect";
+  c.mprotect_guards = value == "mprotect";
+  return nullptr;
+}
+
 const char* set_stacks(std::string_view value, config& c) noexcept {
   return parse_between(value, 1, 32, &c.stacks)
              ? nullptr
@@ -149,7 +156,7 @@ const char* set_stacks(std::string_view value, config& c) noexcept {
   "evict=0|1, storm=MICROSECONDS, strictprocs=0|1, preemptsignal=NUMBER, "               \
   "schedtrace=MILLISECONDS, scheddetail=0|1, threadidle=MILLISECONDS, "                  \
   "stall=MILLISECONDS, leaks=0|1, sigquit=0|1, control=0|1, hooks=0|1, "                 \
-  "frames=all|user and stacks=NUMBER"
+  "frames=all|user, guards=auto|mprotect and stacks=NUMBER"
 
 struct debug_key {
   std::string_view name;
@@ -162,7 +169,8 @@ constexpr debug_key kDebugKeys[] = {
     {"threadidle", set_thread_idle}, {"stall", set_stall},
     {"leaks", set_leaks},           {"sigquit", set_sigquit},
     {"control", set_control},       {"frames", set_frames},
-    {"stacks", set_stacks},         {"hooks", set_hooks},
+    {"guards", set_guards},         {"hooks", set_hooks},
+    {"stacks", set_stacks},
 };
 
 const char* set_debug(std::string_view entry, std::string_view key, config& c) noexcept {
