@@ -12,6 +12,7 @@
 #include "base/lock_order.h"
 #include "os/os.h"
 #include "sched/env.h"
+#include "sched/home.h"
 #include "sched/lifecycle.h"
 #include "sched/midwife.h"
 #include "sched/retake.h"
@@ -77,6 +78,7 @@ void leave_handler(M& m) noexcept {
 void evict_self(M& m) noexcept {
   become_evicted(*m.curg);
   P* const p = release_p(m);
+  home::shut(m);
   m.hot.attention.store(0, seq_cst);
   p->evictions.add_owner();
   hand_off(p);
@@ -95,6 +97,7 @@ void tell_let_go(M& m) noexcept {
 
 // From here on anybody may wake us. p: ours until now; null: we had none.
 void become_captive(M& m, P* p) noexcept {
+  home::shut(m);
   m.hot.attention.store(0, seq_cst);  // what was asked is done; acquire_p asks again for a stop
   sched.captives.fetch_add(1, seq_cst);
   m.captive.store(1, seq_cst);

@@ -7,6 +7,7 @@
 #include "sched/env.h"
 #include "sched/exit.h"
 #include "sched/find.h"
+#include "sched/home.h"
 #include "sched/park.h"
 #include "sched/records.h"
 #include "sched/state.h"
@@ -69,13 +70,18 @@ bool nothing_else_to_do(M& m) noexcept {
 [[gnu::always_inline]] inline bool is_free(const M& m) noexcept {
   return likely(m.locked_g == nullptr) && likely(m.hot.attention.load(relaxed) == 0);
 }
-// Likewise, and without a word about it: there is no trace.
+// There is mail for this thread (sched/home.h): g0 takes it out.
+[[gnu::always_inline]] inline bool is_told(const M& m) noexcept {
+  return (m.hot.unplain.load(relaxed) & hot_words<P>::kMail) != 0;
+}
+// Free, and without a word about it: there is no trace.
 [[gnu::always_inline]] inline bool is_free_plainly(const M& m) noexcept {
   return likely(both_zero(m.hot.attention, m.hot.unplain));
 }
 
 // Picked, but it has no stack yet or runs on another thread only: can it run right here?
 [[gnu::noinline]] G* settle(M& m, G* g) noexcept {
+  if (home::is_home(m, *g)) return g;
   if (!g->locked && (g->started || attach_cached_stack(*m.p, g))) return g;
   m.picked = g;
   return nullptr;
@@ -85,7 +91,7 @@ bool nothing_else_to_do(M& m) noexcept {
 // already taken in m.picked). An unstarted G comes with a stack, unless `spare` would fit it.
 [[gnu::always_inline]] inline G* pick(M& m, const stack* spare) noexcept {
   P* const p = m.p;
-  if (p == nullptr || !is_free(m)) return nullptr;
+  if (p == nullptr || !is_free(m) || is_told(m)) return nullptr;
   runnable* r = take_owed_owner(*p);
   if (r == nullptr) {
     if (others_are_due(*p)) return nullptr;
