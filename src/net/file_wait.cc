@@ -3,8 +3,8 @@
 #include <cerrno>
 
 #include "os/os.h"
-#include "sched/netpoll.h"
-#include "sched/spawn.h"
+#include "sched/work/netpoll.h"
+#include "sched/life/spawn.h"
 
 namespace vole {
 inline namespace v0 {

@@ -12,9 +12,9 @@
 #include <cstdint>
 
 #include "poll/watch.h"
-#include "sched/interrupt.h"
+#include "sched/wait/interrupt.h"
 #include "sched/park.h"
-#include "sched/timers.h"
+#include "sched/wait/timers.h"
 
 namespace vole {
 inline namespace v0 {

@@ -8,11 +8,11 @@
 #include "net/calls.h"
 #include "net/file_wait.h"
 #include "os/os.h"
-#include "sched/belonging.h"
-#include "sched/call.h"
+#include "sched/life/belonging.h"
+#include "sched/life/call.h"
 #include "sched/home.h"
 #include "sched/park.h"
-#include "sched/timeout.h"
+#include "sched/wait/timeout.h"
 
 namespace vole {
 inline namespace v0 {

@@ -1,11 +1,11 @@
 #include "sched/home.h"
 
 #include "poll/poll.h"
-#include "sched/env.h"
+#include "sched/work/env.h"
 #include "sched/inbox.h"
 #include "sched/state.h"
-#include "sched/thread.h"
-#include "sched/wake.h"
+#include "sched/hold/thread.h"
+#include "sched/work/wake.h"
 
 namespace vole::rt::home {
 namespace {
@@ -58,7 +58,7 @@ struct home_env {
   }
   void wake(M& m, P* p) const noexcept {
     m.spinning = false;
-    m.on_trial = trial::none;
+    m.on_probation = probation::none;
     m.next_p = p;
     m.park.wake();
   }
