@@ -52,7 +52,7 @@ struct runtime_stats {
   std::uint64_t preemptions = 0;       // goroutines that yielded because their slice was over
   std::uint64_t evictions = 0;         // Ps taken from goroutines that blocked, or did not yield
   // Calls of libraries that parked a goroutine (vole-hooks), and how many of those waits came back on
-  // another thread than their own, since that was blocked: docs/libraries.md.
+  // another thread than their own, since that was blocked.
   std::uint64_t hooked_waits = 0, hooked_migrations = 0;
   std::size_t stacks_in_use = 0;       // held by goroutines, or kept at hand by a proc
   std::size_t stacks_free = 0, stacks_returned = 0;

@@ -82,8 +82,8 @@ class chan_core {
   atomic<std::uint32_t> references{1};
   std::uint32_t due = 0;             // under lock: so many are off their queue, and come back
   chan_core* next_retired = nullptr;
-  // A timer's channel (time/clock_chan.h): called, in user context, by who lets go of it last. Its
-  // one place is no user's business: to size() and capacity() it is an unbuffered channel.
+  // A timer's channel (time/clock_chan.cc) has it: it is called, in user context, when the last
+  // handle goes. The one place of such a channel is hidden: size() and capacity() say 0.
   const end_fn end;
 
   bool is_awaited_locked() const noexcept {

@@ -38,7 +38,7 @@ struct alignas(64) G : runnable {
   std::uint8_t exiting : 1 = 0;     // exit_goroutine() is unwinding it
   std::uint8_t at_entry : 1 = 0;    // in a checkpoint that the compiler put there
   std::uint8_t locked : 1 = 0;      // locked_m is not null; here, where a switch looks anyway
-  std::uint8_t homed : 1 = 0;       // locked_m is its home for now (sched/home.h), not bound to it
+  std::uint8_t homed : 1 = 0;       // locked_m is its home for now (sched/work/home.h), not bound to it
   std::uint8_t has_exceptions : 1 = 0;  // departed while it handled one: `exceptions` is not empty
   std::uint32_t trace_seq = 0;    // its last number in generation trace_stamp (trace/emit.h)
   atomic<void*> sp{nullptr};    // the saved context, when not running

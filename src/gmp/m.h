@@ -95,7 +95,7 @@ struct alignas(64) M {
   atomic<std::uint64_t> tid{0};   // the kernel's; written before it has its first P; sysmon reads
   arch::san_thread san;
 
-  // ── goroutines that come back to this thread ── (sched/home.h)
+  // ── goroutines that come back to this thread ── (sched/work/home.h)
   struct {
     base::lock<lock_rank::home> lock;
     runnable* first = nullptr;             // the inbox, linked by `next`; under the lock

@@ -10,7 +10,7 @@
 #include "os/os.h"
 #include "sched/life/belonging.h"
 #include "sched/life/call.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/park.h"
 #include "sched/wait/timeout.h"
 

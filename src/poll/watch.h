@@ -15,8 +15,8 @@
 //
 //     the party                            the poller, a clock, a context, a closer
 //     its watches are linked and armed     state -> over; was it asleep? then wakes it, nobody else
-//     coming -> asleep (the commit), or    
-//       over already: does not sleep       
+//     coming -> asleep (the commit), or
+//       over already: does not sleep
 //     woken: unlinks its watches           touches a watch under its record's lock only
 //
 // Who    watch, unwatch, fall_asleep: the party. end_party: anybody, once it has said why.

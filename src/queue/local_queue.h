@@ -1,13 +1,13 @@
 // A P's own run queue [4]: a ring with one owner behind and many thieves in front.
 //
-// Who    push, pop, spill: the M holding this P (_owner). steal_half: any M holding
+// Who    push, pop, spill: the M holding this P (_owner). steal_half_owner: any M holding
 //        another P, into its own queue. size, *_now: anybody.
 // Where  in the runtime; takes no lock, may be called under any.
 // Law    0 <= back - front <= kCapacity. Both are modulo 2^32; front only grows, back
-//        goes down for pop_newest only, which counts a turn beside front: no claim that
+//        goes down for pop_newest_owner only, which counts a turn beside front: no claim that
 //        was prepared before it can succeed after it.
 // Note   a thief may read a slot while the owner reuses it. Its claim then fails
-//        and the copy is thrown away; that is why slots are atomic. While pop_newest
+//        and the copy is thrown away; that is why slots are atomic. While pop_newest_owner
 //        is at work the newest is hidden: back may even be one behind front, until the
 //        owner has seen that a thief was faster.
 // Proof  tests/model/local_queue_model.cc

@@ -12,7 +12,7 @@
 #include "base/lock_order.h"
 #include "os/os.h"
 #include "sched/work/env.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/run/lifecycle.h"
 #include "sched/hold/thread_maker.h"
 #include "sched/hold/retake.h"

@@ -2,7 +2,7 @@
 
 #include "os/os.h"
 #include "sched/life/call.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/state.h"
 #include "sched/hold/thread.h"
 #include "trace/emit.h"

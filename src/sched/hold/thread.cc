@@ -4,7 +4,7 @@
 #include "sched/policy/contention.h"
 #include "sched/work/env.h"
 #include "sched/work/find.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/work/idle.h"
 #include "sched/hold/thread_maker.h"
 #include "sched/hold/safe_point.h"

@@ -6,7 +6,7 @@
 #include "os/os.h"
 #include "sched/life/enter.h"
 #include "sched/work/env.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/run/lifecycle.h"
 #include "sched/hold/retake.h"
 #include "sched/state.h"

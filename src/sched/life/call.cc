@@ -2,7 +2,7 @@
 
 #include "base/likely.h"
 #include "sched/life/enter.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/park.h"
 #include "sched/state.h"
 #include "sched/watch/sysmon.h"

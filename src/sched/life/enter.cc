@@ -2,7 +2,7 @@
 
 #include "base/fatal.h"
 #include "os/os.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/run/lifecycle.h"
 #include "sched/park.h"
 #include "sched/hold/retake.h"

@@ -1,7 +1,7 @@
 #include "sched/life/locked.h"
 
 #include "sched/life/enter.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/state.h"
 #include "sched/hold/strict.h"
 #include "sched/hold/thread.h"

@@ -7,7 +7,7 @@
 #include "sched/work/env.h"
 #include "sched/life/exit.h"
 #include "sched/work/find.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/park.h"
 #include "sched/life/records.h"
 #include "sched/state.h"
@@ -70,7 +70,7 @@ bool nothing_else_to_do(M& m) noexcept {
 [[gnu::always_inline]] inline bool is_free(const M& m) noexcept {
   return likely(m.locked_g == nullptr) && likely(m.hot.attention.load(relaxed) == 0);
 }
-// There is mail for this thread (sched/home.h): g0 takes it out.
+// There is mail for this thread (sched/work/home.h): g0 takes it out.
 [[gnu::always_inline]] inline bool is_told(const M& m) noexcept {
   return (m.hot.unplain.load(relaxed) & hot_words<P>::kMail) != 0;
 }

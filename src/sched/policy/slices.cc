@@ -2,7 +2,7 @@
 
 #include "os/os.h"
 #include "sched/work/env.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/hold/thread_maker.h"
 #include "sched/hold/retake.h"
 #include "sched/state.h"

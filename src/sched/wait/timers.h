@@ -9,7 +9,7 @@
 //     all Ps are busy          sysmon: it has the M's attention called, which g0 answers
 //
 // Who    add, stop: any thread in user context or in the runtime, no lock above
-//        lock_rank::timer held. fire_due: g0, with a P.
+//        lock_rank::timer held. fire_due_timers: g0, with a P.
 // Law    a timer's record is touched by nobody else after stop_timer returned, or
 //        after its fire function has run (which may end the record's life itself, or add
 //        it again).

@@ -4,7 +4,7 @@
 #include "os/os.h"
 #include "sched/policy/contention.h"
 #include "sched/work/env.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/work/idle.h"
 #include "sched/work/netpoll.h"
 #include "sched/hold/safe_point.h"

@@ -4,7 +4,7 @@
 #include "poll/poll.h"
 #include "sched/policy/contention.h"
 #include "sched/work/env.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/work/netpoll.h"
 #include "sched/state.h"
 #include "sched/watch/sysmon.h"

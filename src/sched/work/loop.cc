@@ -11,7 +11,7 @@
 #include "sched/run/end.h"
 #include "sched/work/env.h"
 #include "sched/work/find.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/life/locked.h"
 #include "sched/hold/thread_maker.h"
 #include "sched/state.h"

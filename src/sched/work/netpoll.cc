@@ -4,7 +4,7 @@
 #include "sched/policy/contention.h"
 #include "sched/work/env.h"
 #include "sched/work/find.h"
-#include "sched/home.h"
+#include "sched/work/home.h"
 #include "sched/park.h"
 #include "sched/state.h"
 #include "sched/work/wake.h"

@@ -1,8 +1,8 @@
-#include "sched/home.h"
+#include "sched/work/home.h"
 
 #include "poll/poll.h"
 #include "sched/work/env.h"
-#include "sched/inbox.h"
+#include "sched/work/inbox.h"
 #include "sched/state.h"
 #include "sched/hold/thread.h"
 #include "sched/work/wake.h"
