@@ -3,8 +3,8 @@
 #include <cerrno>
 
 #include "os/os.h"
-#include "sched/work/netpoll.h"
 #include "sched/life/spawn.h"
+#include "sched/work/netpoll.h"
 
 namespace vole {
 inline namespace v0 {
@@ -105,8 +105,9 @@ file_wait::outcome file_wait::wait_parked() noexcept {
     clock_set_ = until_ != INT64_MAX;
     if (g->homed) m->p->hooked_waits.add_owner();
     rt::self(m, this, &abandon);
-    rt::park([](G*, void* party) noexcept { return fall_asleep(*static_cast<rt::poll::party*>(party)); },
-             &party_, rt::wait_reason::network);
+    rt::park(
+        [](G*, void* party) noexcept { return fall_asleep(*static_cast<rt::poll::party*>(party)); },
+        &party_, rt::wait_reason::network);
     if (by_ != nullptr) m = rt::enter();
   }
   if (!sleeps || by_ != nullptr) {
@@ -137,7 +138,8 @@ file_wait::outcome file_wait::wait_as_guest() noexcept {
   rt::guest_leave();
   if (sleeps) {
     const std::int64_t left = until_ - os::now_ns();
-    const bool woken = until_ == INT64_MAX ? (note.woken.sleep(), true) : left > 0 && note.woken.sleep_for(left);
+    const bool woken =
+        until_ == INT64_MAX ? (note.woken.sleep(), true) : left > 0 && note.woken.sleep_for(left);
     if (!woken) {
       late_.store(true, seq_cst);
       if (end_party(party_) == nullptr) note.woken.sleep();  // somebody wakes us this very moment

@@ -12,8 +12,8 @@
 #include <cstdint>
 
 #include "poll/watch.h"
-#include "sched/wait/interrupt.h"
 #include "sched/park.h"
+#include "sched/wait/interrupt.h"
 #include "sched/wait/timers.h"
 
 namespace vole {
@@ -29,7 +29,8 @@ class file_wait {
     refused,   // this cannot be waited for here: `error`
   };
   // Each of the watches says `fd` and `wants`; `until` is INT64_MAX for no limit; `by` may be null.
-  file_wait(rt::poll::watched* watches, unsigned n, std::int64_t until, rt::interrupter* by) noexcept;
+  file_wait(rt::poll::watched* watches, unsigned n, std::int64_t until,
+            rt::interrupter* by) noexcept;
   file_wait(const file_wait&) = delete;
   file_wait& operator=(const file_wait&) = delete;
   ~file_wait() = default;

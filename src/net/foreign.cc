@@ -10,9 +10,9 @@
 #include "os/os.h"
 #include "sched/life/belonging.h"
 #include "sched/life/call.h"
-#include "sched/work/home.h"
 #include "sched/park.h"
 #include "sched/wait/timeout.h"
+#include "sched/work/home.h"
 
 namespace vole {
 inline namespace v0 {

@@ -11,7 +11,7 @@ namespace vole::rt::poll {
 
 struct record : descriptor {
   base::lock<lock_rank::watch> lock;
-  watched* first = nullptr;   // under lock, as all of the rest
+  watched* first = nullptr;  // under lock, as all of the rest
   watched* last = nullptr;
   std::uint32_t closings = 0;  // of its number, under way
 };

@@ -52,14 +52,14 @@ struct party {
 struct watched {
   watched* next = nullptr;
   watched* prev = nullptr;
-  record* at = nullptr;          // null: not linked
+  record* at = nullptr;  // null: not linked
   party* of = nullptr;
-  int fd = -1;                   // negative: none
-  std::uint32_t wants = 0;       // of poll(2)'s bits
-  std::uint32_t came = 0;        // likewise; POLLERR and POLLHUP, too
-  bool closed = false;           // its number was closed meanwhile
-  bool fresh = false;            // the first for its number: network_in_use() is to be called
-  bool early = false;            // not armed: its number was being closed
+  int fd = -1;              // negative: none
+  std::uint32_t wants = 0;  // of poll(2)'s bits
+  std::uint32_t came = 0;   // likewise; POLLERR and POLLHUP, too
+  bool closed = false;      // its number was closed meanwhile
+  bool fresh = false;       // the first for its number: network_in_use() is to be called
+  bool early = false;       // not armed: its number was being closed
 };
 
 // Links w, which has `of`, `fd` and `wants`, and arms its record. 0, or errno, or kNotHere (no memory, a number

@@ -30,10 +30,15 @@ inline void swap_exceptions(M& m, G* from, G* to) noexcept {
   live = brings ? take_exceptions(*to) : arch::exception_globals{};
 }
 
-// A yield may return at once unless somebody else has anything to do: a request, global work, the
-// own queue.
+// There is mail for this thread (sched/work/home.h): g0 takes it out.
+[[gnu::always_inline]] inline bool is_told(const M& m) noexcept {
+  return (m.hot.unplain.load(relaxed) & hot_words<P>::kMail) != 0;
+}
+
+// A yield may return at once unless somebody else has anything to do: a request, mail, global work,
+// the own queue.
 bool nothing_else_to_do(M& m) noexcept {
-  return m.hot.attention.load(relaxed) == 0 && sched.global.size_hint() == 0 &&
+  return m.hot.attention.load(relaxed) == 0 && !is_told(m) && sched.global.size_hint() == 0 &&
          m.p->ring.size() == 0 && m.p->runnext.load(relaxed) == nullptr &&
          m.p->ready_next.load(relaxed) == nullptr;
 }
@@ -69,10 +74,6 @@ bool nothing_else_to_do(M& m) noexcept {
 // With a P, it may run whom it likes right here: no goroutine owns it, nobody asks for it.
 [[gnu::always_inline]] inline bool is_free(const M& m) noexcept {
   return likely(m.locked_g == nullptr) && likely(m.hot.attention.load(relaxed) == 0);
-}
-// There is mail for this thread (sched/work/home.h): g0 takes it out.
-[[gnu::always_inline]] inline bool is_told(const M& m) noexcept {
-  return (m.hot.unplain.load(relaxed) & hot_words<P>::kMail) != 0;
 }
 // Free, and without a word about it: there is no trace.
 [[gnu::always_inline]] inline bool is_free_plainly(const M& m) noexcept {

@@ -1,10 +1,10 @@
 #include "sched/work/home.h"
 
 #include "poll/poll.h"
+#include "sched/hold/thread.h"
+#include "sched/state.h"
 #include "sched/work/env.h"
 #include "sched/work/inbox.h"
-#include "sched/state.h"
-#include "sched/hold/thread.h"
 #include "sched/work/wake.h"
 
 namespace vole::rt::home {
@@ -133,7 +133,8 @@ P* last_look_locked(M& m) noexcept {
   return inbox::last_look_locked(env, m);
 }
 
-at_home::at_home() noexcept : g_(this_m() != nullptr && !this_m()->curg->locked ? this_m()->curg : nullptr) {
+at_home::at_home() noexcept
+    : g_(this_m() != nullptr && !this_m()->curg->locked ? this_m()->curg : nullptr) {
   if (g_ == nullptr) return;
   M* const m = this_m();
   m->home.goroutines.fetch_add(1, relaxed);

@@ -28,12 +28,12 @@ inline bool has_mail(const M& m) noexcept { return m.home.mail.load(relaxed) != 
 inline bool has_mail_now(const M& m) noexcept { return m.home.mail.load(seq_cst) != 0; }  // H4
 inline bool is_home(const M& m, const G& g) noexcept { return g.homed && g.locked_m == &m; }
 
-void deliver(G* g) noexcept;            // homed and runnable
+void deliver(G* g) noexcept;  // homed and runnable
 // Picked by m, homed elsewhere. True: its home is shut, and m may run it. False: it is on its way; m
 // may have given its P to it.
 bool pass_on(M& m, G* g) noexcept;
 
-G* take(M& m) noexcept;                 // the first of the mail; null: none
+G* take(M& m) noexcept;  // the first of the mail; null: none
 
 // m loses its P in user code. What is in the inbox goes elsewhere: in two steps, for who holds m's retake
 // lock.
@@ -46,7 +46,8 @@ void spread(const chain& all) noexcept;
 inline void shut(M& m) noexcept { spread(shut_locked(m)); }
 void open(M& m) noexcept;
 inline void open_if_shut(M& m) noexcept {
-  if (m.home.shut.load(relaxed) && m.locked_g == nullptr) [[unlikely]] open(m);
+  if (m.home.shut.load(relaxed) && m.locked_g == nullptr) [[unlikely]]
+    open(m);
 }
 // Under L; m is on the idle list. See inbox.h.
 P* last_look_locked(M& m) noexcept;
