@@ -61,10 +61,9 @@ runtime_stats stats() noexcept;
 
 // Every goroutine: its status, what it waits for and how long, the calls it is in, who made it and
 // where. Those that do the same are one block with a count. The world is stopped only while the
-// stacks are read; names are looked up after that. Who runs is asked by a signal (SIGURG, or
-// VOLE_DEBUG=preemptsignal=N) where it is, unless its thread sleeps in the kernel; who has not
-// answered within half a second is shown without a stack. The words are explained in
-// docs/debugging.md.
+// stacks are read; names are looked up after that. A goroutine that runs is asked by a signal (SIGURG,
+// or VOLE_DEBUG=preemptsignal=N) where it is, unless its thread sleeps in the kernel; if it has not
+// answered within half a second, it is shown without a stack. docs/debugging.md explains the words.
 enum class dump_format { text, json };
 void dump_goroutines(std::FILE* out, dump_format format = dump_format::text);
 

@@ -10,7 +10,7 @@
 //
 // Who    park, wait and yield are called by a goroutine, vole_run_g by g0;
 //        vole_goroutine_start is the first frame of a stack.
-// Where  park, wait: inside the runtime, holding whatever the arrival will release.
+// Where  park, wait: inside the runtime, holding the lock that the arrival will free.
 //        yield: user code. All return in user code (in_rt == 0), perhaps on
 //        another thread.
 // Law    a goroutine's context is saved before anybody can see the goroutine: its

@@ -55,7 +55,7 @@ class basic_local_queue {
     return nullptr;
   }
 
-  // Likewise, and pop_newest_owner may take it back while nothing else lies behind it.
+  // The same, and marks g: pop_newest_owner may take it back while nothing unmarked lies behind it.
   bool push_newest_owner(runnable* g) noexcept {
     const std::uint32_t back = back_.load(relaxed);
     if (!push_at(back, g)) return false;
@@ -64,7 +64,7 @@ class basic_local_queue {
     return true;
   }
 
-  // May the newest be taken back? (It may be gone.)
+  // Is the newest marked? (A thief may have taken it meanwhile.)
   bool newest_is_marked_owner() const noexcept {
     return !likely(marked_end_ != back_.load(relaxed)) && marked_ != 0;
   }
@@ -119,7 +119,7 @@ class basic_local_queue {
     return n <= kCapacity ? n : kCapacity;
   }
 
-  // How many lie between the two. A back that is one behind front: see "hidden".
+  // How many lie between the two; 0 if back is one behind front (see the card's Note).
   static std::uint32_t count(std::uint32_t front, std::uint32_t back) noexcept {
     const std::uint32_t n = back - front;
     return static_cast<std::int32_t>(n) > 0 ? n : 0;
