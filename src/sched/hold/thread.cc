@@ -4,6 +4,7 @@
 #include "sched/policy/contention.h"
 #include "sched/work/env.h"
 #include "sched/work/find.h"
+#include "sched/work/home.h"
 #include "sched/work/idle.h"
 #include "sched/hold/thread_maker.h"
 #include "sched/hold/safe_point.h"
@@ -59,6 +60,7 @@ void attach_p(M& m, P* p) noexcept {
   m.hot.p.store(p, relaxed);
   // A stopper that looked before p->m was written counts on us.
   if (sched.stopping.load(seq_cst)) m.hot.attention.store(1, seq_cst);
+  home::open_if_shut(m);
   safe_point::taken_owner(m);
 }
 
@@ -163,12 +165,18 @@ void tell_the_ender() noexcept {
 
 bool stop_m(M& m) noexcept {
   if (m.p != nullptr || m.spinning) fatal("thread: an M went to sleep with a P or spinning");
+  home::open_if_shut(m);
   sched.lock.acquire();
-  m.idle.store(true, seq_cst);
+  m.idle.store(true, seq_cst);  // H3
   sched.idle_ms.push(&m);
   idle_env env;
-  const bool too_many = env.too_many_locked();
+  P* const p = home::last_look_locked(m);
+  const bool too_many = env.too_many_locked() && m.home.goroutines.load(relaxed) == 0;
   sched.lock.release();
+  if (p != nullptr) {
+    acquire_p(m, p);
+    return true;
+  }
   if (sched.ending.load(seq_cst)) tell_the_ender();
   trace::become_quiet(m.hot);
   const bool woken = surplus::sleep(env, m, too_many);

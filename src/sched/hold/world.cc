@@ -6,6 +6,7 @@
 #include "os/os.h"
 #include "sched/life/enter.h"
 #include "sched/work/env.h"
+#include "sched/work/home.h"
 #include "sched/run/lifecycle.h"
 #include "sched/hold/retake.h"
 #include "sched/state.h"
@@ -68,10 +69,15 @@ void lose(P* p) noexcept {
   M* const m = p->taken_from;
   p->taken_from = nullptr;
   if (m == nullptr) return;
-  holding hold(m->retake_lock);
-  if (m->away != p) return;
-  m->away = nullptr;
-  trace::p_is_taken(*m, *p);
+  home::chain mail;
+  {
+    holding hold(m->retake_lock);
+    if (m->away != p) return;
+    m->away = nullptr;
+    mail = home::shut_locked(*m);
+    trace::p_is_taken(*m, *p);
+  }
+  home::spread(mail);
 }
 
 // [33]: what a dying P has queued goes first; its caches are everybody's.
