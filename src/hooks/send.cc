@@ -34,9 +34,11 @@ long send_some(const message& m, span& from, bool first, int more_flags) noexcep
   return sys(SYS_sendmsg, m.fd, &head, flags);
 }
 
-long send_all(const caller& by, const message& m, span& from) noexcept {
+// `done` bytes have been sent before.
+[[gnu::noinline]] long send_all(const caller& by, const message& m, span& from,
+                                long done) noexcept {
   waiting w(by, m.fd, waiting::way::out);
-  long done = 0;
+  from.drop(static_cast<std::size_t>(done));
   for (;;) {
     const long n = send_some(m, from, done == 0, MSG_DONTWAIT);
     if (n >= 0) {
@@ -59,11 +61,13 @@ long send_to(const caller& by, int fd, const void* from, std::size_t n, int flag
              const sockaddr* peer, socklen_t size) noexcept {
   if ((flags & (MSG_DONTWAIT | MSG_OOB)) != 0 || n == 0 || n > 0x7ffff000)
     return sys(SYS_sendto, fd, from, n, flags, peer, size);
+  const long at_once = sys(SYS_sendto, fd, from, n, flags | MSG_DONTWAIT, peer, size);
+  if (at_once == static_cast<long>(n) || (at_once < 0 && at_once != -EAGAIN)) return at_once;
   span all(from, n);
   message m{fd, flags, {}};
   m.head.msg_name = const_cast<sockaddr*>(peer);
   m.head.msg_namelen = size;
-  return send_all(by, m, all);
+  return send_all(by, m, all, at_once > 0 ? at_once : 0);
 }
 
 long send_message(const caller& by, int fd, const msghdr* head, int flags) noexcept {
@@ -72,7 +76,7 @@ long send_message(const caller& by, int fd, const msghdr* head, int flags) noexc
   span all(head->msg_iov, head->msg_iovlen);
   if (!all.shows_all() || all.bytes_shown() == 0) return in_blocking(by, as_it_was);
   message m{fd, flags, *head};
-  return send_all(by, m, all);
+  return send_all(by, m, all, 0);
 }
 
 long send_messages(const caller& by, int fd, mmsghdr* ms, unsigned n, int flags) noexcept {
