@@ -1,6 +1,6 @@
 // The memory of everything in vole/sync.h that can be waited for. Not for users.
 //
-// One word and a list of those who wait. The word's upper half is the object's count, its lower
+// One word and a list of waiters. The word's upper half is the object's count, its lower
 // half flags: three that all objects share, and the object's own from 8 on. The rules are in
 // src/sync/waitable.h.
 #pragma once
@@ -77,7 +77,7 @@ void latch_wait_slow(waitable& s) noexcept;
 bool latch_wait_unless(waitable& s, const context& ctx, std::error_code& error) noexcept;
 [[noreturn]] void latch_expected() noexcept;
 
-// ── barrier ── count: who has not arrived yet in this phase.
+// ── barrier ── count: the arrivals that are missing in this phase.
 namespace barrier_flag {
 inline constexpr std::uint64_t phase = wait_flag::first_own;  // turns with each
 }
@@ -108,7 +108,7 @@ inline constexpr bool wakes_nobody(std::uint64_t word) noexcept {
 }  // namespace mutex_flag
 
 struct mutex_waitable : lockable {
-  // Whose it is, and who is on the way to owning it: base::bias_state (src/base/bias.h).
+  // Which P owns it, or took it last: the twin of base::bias_state (src/base/bias.h).
   struct {
     std::atomic<std::uintptr_t> biased_to{0};
     std::uint32_t count = 0;
@@ -133,8 +133,8 @@ bool mutex_lock_until(waitable& s, std::int64_t when) noexcept;
 bool mutex_lock_unless(waitable& s, const context& ctx, std::error_code& error) noexcept;
 void mutex_unlock_slow(waitable& s) noexcept;
 void mutex_others_wait() noexcept;  // unlocked, and somebody is about to compete
-// For a word that says `biased`. mutex_lock_mine locks it, waiting if it must. mutex_lock_biased returns false if
-// it is not ours, or is held: then the caller takes the usual way.
+// For a word that says `biased`. mutex_lock_mine locks it, waiting if it must. mutex_lock_biased
+// returns false if it is not ours, or is held: then the caller takes the usual way.
 void mutex_lock_mine(mutex_waitable& s) noexcept;
 bool mutex_lock_biased(mutex_waitable& s) noexcept;
 void mutex_unlock_biased(mutex_waitable& s) noexcept;

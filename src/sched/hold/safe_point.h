@@ -3,7 +3,7 @@
 //     the asker                                 the owner of a P
 //     A1 under L: p.safe_point = 1 for all Ps;  O1 in find, after the stop request: attention = 0,
 //        runs it for those on the idle list        then p.safe_point? runs it. Leaving the runtime
-//     A2 who has p? asks for attention, hides      with nothing else asked: the same
+//     A2 asks p's M for attention, hides           with nothing else asked: the same
 //        the P, membarrier (gmp/hot_words.h)    O2 takes a P: p.m = itself, then p.safe_point?
 //     A3 in user code: runs it on behalf of p,     asks itself for attention
 //        and p is back. Inside: it will see     O3 under L: puts p on the idle list: runs it first
@@ -19,7 +19,7 @@
 //        the asker sees what it wrote. No P is made or goes meanwhile, and the world is not stopped:
 //        the asker holds the stopper's lock, and a second asker waits.
 //        The function may be run under L and under retake locks: it takes no lock of a rank below
-//        thread_maker, waits for nothing, wakes nobody.
+//        lock_rank::thread_maker, waits for nothing, wakes nobody.
 // Note   attention is asked for by kSafePoint if nobody asks for more. An M that finds that value
 //        may put 0 in its place and go on; all other requests write 1, over it if need be, and are
 //        answered as always: g0 looks at both. A handler of strict mode, and leave_in_place, leave

@@ -45,8 +45,8 @@ struct home_env {
     return m.idle.load(relaxed) && m.home.mail.load(seq_cst) != 0;
   }
   void remove_idle_m_locked(M& m) const noexcept {
-    m.idle.store(false, seq_cst);
-    sched.idle_ms.remove(&m);
+    shipped_env env;
+    parking::remove_idle_m_locked(env, m);
     sched.count_start_locked();
   }
   void mail_to_global_locked(M& m) const noexcept {
