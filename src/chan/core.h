@@ -227,8 +227,8 @@ template <std::size_t Plain = kAny>
 // close() for a caller that is inside already; m: its M, null for a guest. False: closed already.
 bool chan_close_inside(chan_core& c, M* m) noexcept;
 
-// try_send of a timer's channel, for a caller that is inside already. Bytes only: a type with a move would
-// run user code. True: the core is left.
+// try_send of a timer's channel, for a caller that is inside already. Bytes only: a type with a
+// move would run user code. True: the core is left.
 bool chan_tick_inside(chan_core& c, M* m, void* value) noexcept;
 
 // Throws away what is in the ring; bytes only. False: there was nothing. The lock is held.
@@ -262,7 +262,7 @@ void chan_release(chan_core* c) noexcept;  // the runtime ends
 // The last handle is gone. Ends the core, unless somebody will come back to it; retires it where it
 // cannot be ended. Any context.
 void chan_drop_last(chan_core* c) noexcept;
-// chan_drop_last is to be called again, when next a channel is made or ends, on whatever thread.
+// Remembers c: chan_drop_last is called again when the next channel is made or ends, on any thread.
 void chan_retire(chan_core* c) noexcept;
 void chan_end_retired() noexcept;  // of all
 
