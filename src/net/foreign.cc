@@ -66,6 +66,11 @@ int park(pollfd* fds, watched* watches, unsigned n, std::int64_t deadline) noexc
   }
 }
 
+bool is_watched(unsigned first, unsigned last) noexcept {
+  const rt::strict::undisturbed here;
+  return rt::poll::is_watched(first, last);
+}
+
 struct many {
   explicit many(unsigned n) noexcept : first(new (std::nothrow) watched[n]) {}
   std::unique_ptr<watched[]> first;
@@ -111,11 +116,13 @@ call_at_home::~call_at_home() {
 
 void closing::begin() noexcept {
   tells_ = rt::may_wake_here();
-  if (tells_) rt::poll::begin_closing(first_, last_);
+  if (!tells_) return;
+  const rt::strict::undisturbed here;
+  rt::poll::begin_closing(first_, last_);
 }
 
 void closing::end() noexcept {
-  if (!tells_ || !rt::poll::is_watched(first_, last_)) return;
+  if (!tells_ || !is_watched(first_, last_)) return;
   const rt::home::at_home home;
   rt::M* const m = rt::on_goroutine() ? rt::enter() : nullptr;
   if (m == nullptr) rt::guest_enter();

@@ -29,7 +29,7 @@
 // Law    whoever begins to watch a number that is being closed is not armed, and is told to look
 //        again when the closing is over.
 // Note   records are for ever: a number that was waited for once keeps 128 bytes.
-// Proof  src/poll/watch_test.cc; tests/stress/foreign_stress_test.cc
+// Proof  tests/api/foreign_test.cc; tests/stress/foreign_stress_test.cc
 #pragma once
 
 #include <cstdint>

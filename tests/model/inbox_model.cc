@@ -41,6 +41,7 @@ struct plan {
   bool picker = false;  // one with a P, who has picked a goroutine of the home's
   bool sits = false;    // the home is in user code for ever, and sysmon takes its P
   bool polls = false;   // the home waits in the poller, not on its note
+  bool asleep = false;  // the home has no P to begin with; only the picker has one
   int idle_ps = 0;      // beside the home's own
 };
 
@@ -121,6 +122,7 @@ struct house {
 
   // ── the home ──
   void live() {
+    if (what.asleep && !stop()) return;
     for (;;) {  // with a P
       while (inbox::take(*this, m) != nullptr) ran.fetch_add(1, relaxed);
       lock();
@@ -257,6 +259,10 @@ TEST(Inbox, WhoIsDeliveredIsRun) {
   model::holds<house<fault::none>>("1 delivers, the home sleeps", o, plan{});
   model::holds<house<fault::none>>("2 deliver, the home sleeps", o, plan{.deliverers = 2});
   model::holds<house<fault::none>>("1 delivers, 1 has picked one", o, plan{.picker = true});
+  model::holds<house<fault::none>>("1 delivers, 1 has the only P", o,
+                                   plan{.picker = true, .asleep = true});
+  model::holds<house<fault::none>>("2 deliver, 1 has the only P", o,
+                                   plan{.deliverers = 2, .picker = true, .asleep = true});
   model::holds<house<fault::none>>("1 delivers, the home polls", o, plan{.polls = true});
   model::holds<house<fault::none>>("2 deliver, the home polls", o,
                                    plan{.deliverers = 2, .polls = true});
@@ -273,7 +279,7 @@ TEST(Inbox, MutantsAreCaught) {
   model::catches<house<fault::no_interrupt>>("inbox: the poller is not told", o,
                                              plan{.polls = true});
   model::catches<house<fault::leaves_it_there>>("inbox: mail of one who sleeps stays", o,
-                                                plan{.picker = true});
+                                                plan{.picker = true, .asleep = true});
 }
 
 }  // namespace

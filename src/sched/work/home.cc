@@ -57,7 +57,6 @@ struct home_env {
     if (all.n != 0) sched.global.append_locked(all.first, all.n);  // I6: no P is idle
   }
   void wake(M& m, P* p) const noexcept {
-    m.spinning = false;
     m.on_probation = probation::none;
     m.next_p = p;
     m.park.wake();

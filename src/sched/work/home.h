@@ -8,7 +8,7 @@
 // This is not lock_os_thread [25]: the home runs others meanwhile, and any number of goroutines have the
 // same home. So a home may be kept by one of them from running the others. If that one sleeps in the
 // kernel, or runs on for a slice, sysmon takes the P, and those that wait here go on elsewhere
-// (migrate). It is counted, and what it breaks is in docs/libraries.md.
+// (migrate). It is counted, and docs/design/0020-coming-home.md says what it breaks.
 //
 // Who    at_home: upstairs, on a goroutine, user context. deliver: any thread inside the runtime, no
 //        lock held. take, pass_on: g0 of an M that has a P. shut: who takes an M's P, its retake lock

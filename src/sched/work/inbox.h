@@ -57,11 +57,13 @@ template <class Env, class M, class Spare>
 void attend_to(Env& env, M& m, Spare spare) noexcept {
   if (m.idle.load(seq_cst)) {  // H2
     env.lock();
-    auto* p = env.may_wake_locked(m) ? env.pop_idle_p_locked(m) : nullptr;
-    const bool gives = p == nullptr && spare.offers() && env.may_wake_locked(m);
+    // Looked at once: mail that comes after this is its deliverer's to attend to.
+    const bool wants = env.may_wake_locked(m);
+    auto* p = wants ? env.pop_idle_p_locked(m) : nullptr;
+    const bool gives = wants && p == nullptr && spare.offers();
     if (p != nullptr || gives) {
       env.remove_idle_m_locked(m);
-    } else if (m.idle.load(relaxed)) {
+    } else if (wants) {
       env.mail_to_global_locked(m);
     }
     env.unlock();
