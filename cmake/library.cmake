@@ -35,7 +35,13 @@ target_include_directories(vole PUBLIC
 target_link_libraries(vole PUBLIC Threads::Threads PRIVATE ${CMAKE_DL_LIBS})
 vole_own_code(vole)
 vole_sees_rooms(vole)
-vole_sanitize(vole)
+if(VOLE_TSAN_RUNTIME)
+  vole_sanitize(vole)
+  target_compile_definitions(vole PUBLIC VOLE_TSAN_RUNTIME=1)
+else()
+  vole_sanitize(vole UNSEEN)
+  vole_hide_from_tsan(vole)
+endif()
 vole_precompile(vole ${vole_common_headers} <thread>)
 
 # What vole_preemptible() links to a target.
@@ -46,3 +52,17 @@ set_target_properties(vole_preemptible PROPERTIES
   POSITION_INDEPENDENT_CODE ON EXPORT_NAME preemptible)
 target_link_libraries(vole_preemptible PUBLIC vole)
 vole_own_code(vole_preemptible)
+
+# What tests that see src/ link: under TSan a library whose own accesses are in sight.
+set(vole_of_rooms vole)
+if(VOLE_SANITIZE MATCHES "thread" AND NOT VOLE_TSAN_RUNTIME)
+  set(vole_of_rooms vole_watched)
+  add_library(vole_watched STATIC EXCLUDE_FROM_ALL ${vole_sources})
+  set_target_properties(vole_watched PROPERTIES POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX)
+  target_include_directories(vole_watched PUBLIC ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(vole_watched PUBLIC Threads::Threads PRIVATE ${CMAKE_DL_LIBS})
+  target_compile_definitions(vole_watched PUBLIC VOLE_TSAN_RUNTIME=1)
+  vole_own_code(vole_watched)
+  vole_sees_rooms(vole_watched)
+  vole_sanitize(vole_watched)
+endif()

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include <vole/detail/left_behind.h>
+#include <vole/detail/race.h>
 #include <vole/detail/waitable.h>
 
 namespace vole {
@@ -28,8 +29,9 @@ class latch {
   latch& operator=(const latch&) = delete;
 
   void count_down(std::ptrdiff_t n = 1) noexcept {
+    detail::race::release(&state_);
     const std::uint64_t old = state_.word.fetch_sub(
-        static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift, std::memory_order_acq_rel);
+        static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift, detail::order::acq_rel);
     const auto left = static_cast<std::ptrdiff_t>(old >> detail::wait_flag::count_shift);
     if (n < 0 || n >= left || detail::left_behind() != 0) [[unlikely]]
       detail::latch_count_down_slow(state_, old, n);
@@ -37,11 +39,12 @@ class latch {
 
   [[nodiscard]] bool try_wait() const noexcept {
     detail::end_if_left_behind();
-    return state_.word.load(std::memory_order_acquire) == 0;
+    return detail::race::acquired_if(state_.word.load(detail::order::acquire) == 0, &state_);
   }
   void wait() const noexcept {
-    if (state_.word.load(std::memory_order_acquire) == 0) return detail::end_if_left_behind();
+    if (try_wait()) return;
     detail::latch_wait_slow(state_);
+    detail::race::acquire(&state_);
   }
   // Until the context is cancelled at the latest: then std::system_error with its err(), which the
   // twin puts into `error`. So it is, too, if the context was cancelled before.
@@ -51,7 +54,8 @@ class latch {
   }
   bool wait(const context& ctx, std::error_code& error) const noexcept {
     return detail::may_wait(ctx, error) &&
-           (try_wait() || detail::latch_wait_unless(state_, ctx, error));
+           (try_wait() || detail::race::acquired_if(
+                              detail::latch_wait_unless(state_, ctx, error), &state_));
   }
 
   void arrive_and_wait(std::ptrdiff_t n = 1) noexcept {

@@ -6,6 +6,7 @@
 
 #include <vole/detail/left_behind.h>
 #include <vole/detail/time.h>
+#include <vole/detail/race.h>
 #include <vole/detail/waitable.h>
 
 namespace vole {
@@ -30,7 +31,10 @@ class mutex {
   void lock() noexcept {
     // Looks first: while somebody waits for its turn to compete, the word of a free mutex is not 0.
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
-    if ((seen & flag::owned) != 0) return detail::mutex_lock_mine(state_);
+    if ((seen & flag::owned) != 0) {
+      detail::mutex_lock_mine(state_);
+      return locked_after_others();
+    }
     if (take(seen)) return sign();
     // A goroutine that waits here comes straight back into this loop: no frame in between.
     detail::mutex_attempt mine;
@@ -44,7 +48,7 @@ class mutex {
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
     while ((seen & (flag::held | flag::starving)) == 0) {
       if ((seen & flag::owned) != 0) {
-        if (detail::mutex_lock_owned(state_)) return true;
+        if (detail::mutex_lock_owned(state_)) return detail::race::acquired_if(true, &state_);
         detail::mutex_disown(state_);
         seen = state_.word.load(std::memory_order_relaxed);
       } else if (take(seen)) {
@@ -75,10 +79,11 @@ class mutex {
   }
 
   void unlock() noexcept {
+    detail::race::release(&state_);
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
     if ((seen & flag::owned) != 0) return detail::mutex_unlock_owned(state_);
     if (!detail::mutex_flag::wakes_nobody(seen) ||
-        !state_.word.compare_exchange_strong(seen, seen & ~flag::held, std::memory_order_release,
+        !state_.word.compare_exchange_strong(seen, seen & ~flag::held, detail::order::release,
                                              std::memory_order_relaxed)) [[unlikely]]
       return detail::mutex_unlock_slow(state_);
     if ((seen & detail::wait_flag::all) != flag::held) [[unlikely]] detail::mutex_others_wait();
@@ -93,7 +98,11 @@ class mutex {
   friend class condition_variable;
 
   // It is ours: dumps see whose.
-  [[gnu::always_inline]] void sign() noexcept { detail::put_stack_place(state_.locker); }
+  [[gnu::always_inline]] void sign() noexcept {
+    locked_after_others();
+    detail::put_stack_place(state_.locker);
+  }
+  void locked_after_others() noexcept { detail::race::acquire(&state_); }
   [[gnu::always_inline]] bool signed_if(bool ours) noexcept {
     if (ours) sign();
     return ours;
@@ -103,7 +112,7 @@ class mutex {
   bool take(std::uint64_t& seen) noexcept {
     if ((seen & (flag::held | flag::starving | flag::owned)) != 0 ||
         !state_.word.compare_exchange_strong(seen, seen + (flag::held | detail::wait_flag::one),
-                                             std::memory_order_acquire,
+                                             detail::order::acquire,
                                              std::memory_order_relaxed)) [[unlikely]]
       return false;
     if (detail::mutex_is_sampled(seen)) [[unlikely]] detail::mutex_sample(state_);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <vole/detail/left_behind.h>
+#include <vole/detail/race.h>
 #include <vole/detail/waitable.h>
 
 namespace vole {
@@ -36,13 +37,20 @@ class once {
   template <class F, class... Args>
   requires std::invocable<F, Args...>
   void call(F&& fn, Args&&... args) {
-    if (state_.word.load(std::memory_order_acquire) == detail::once_flag::done) [[likely]]
+    if (state_.word.load(detail::order::acquire) == detail::once_flag::done) [[likely]] {
+      detail::race::acquire(&state_);
       return detail::end_if_left_behind();
-    if (detail::once_begin(state_) == 0) return;
+    }
+    const bool is_ours = detail::once_begin(state_) != 0;
+    detail::race::acquire(&state_);
+    if (!is_ours) return;
     struct end {
       detail::waitable& state;
       bool done = false;
-      ~end() { detail::once_end(state, done); }
+      ~end() {
+        detail::race::release(&state);
+        detail::once_end(state, done);
+      }
     } turn{state_};
     std::invoke(std::forward<F>(fn), std::forward<Args>(args)...);
     turn.done = true;

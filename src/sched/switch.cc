@@ -42,7 +42,7 @@ bool nothing_else_to_do(M& m) noexcept {
   m.curg = g;
   set_status(*g, g_status::runnable, g_status::running);
   p.switches.add_owner();
-  arch::san_aim(m.san, g->stack.lo);
+  arch::san_aim(m.san, g->stack.lo, g->history.fiber());
   return g->sp.load(relaxed);
 }
 
@@ -54,7 +54,7 @@ bool nothing_else_to_do(M& m) noexcept {
 [[gnu::noinline]] void* aim_at_g0(M& m) noexcept {
   swap_exceptions(m, m.curg, nullptr);
   m.curg = nullptr;
-  arch::san_aim(m.san, nullptr);
+  arch::san_aim(m.san, nullptr, nullptr);
   return m.g0_sp;
 }
 
@@ -136,6 +136,7 @@ bool nothing_else_to_do(M& m) noexcept {
 
 [[gnu::always_inline]] inline vole_next wait_at(M& m, wait_reason why, void* sp) noexcept {
   G* const g = m.curg;
+  g->history.before_wait();
   g->sp.store(sp, relaxed);
   g->why.store(why, relaxed);
   g->waiting_since.store(sched.coarse_now.load(relaxed), relaxed);
@@ -170,9 +171,10 @@ bool yielded_to_global(G* g, void*) noexcept {
 [[gnu::noinline]] vole_next yield_slowly(M& m, void* sp, G* picked) noexcept {
   G* const g = m.curg;
   if (picked == nullptr && nothing_else_to_do(m)) {
-    arch::san_aim(m.san, g->stack.lo);
+    arch::san_aim(m.san, g->stack.lo, g->history.fiber());
     return {sp, &m};
   }
+  g->history.before_wait();
   g->sp.store(sp, relaxed);
   G* const next = picked != nullptr ? settle(m, picked) : pick(m, nullptr);
   if (trace::is_traced(m)) [[unlikely]] tell_yield(m, g, next);
@@ -234,6 +236,7 @@ extern "C" vole_next vole_decide_yield(void* sp) noexcept {
   G* const next = take_oldest_plainly(m, p);
   if (next == nullptr || !runs_plainly(*next)) [[unlikely]] return yield_slowly(m, sp, next);
   G* const g = m.curg;
+  g->history.before_wait();
   g->sp.store(sp, relaxed);
   if constexpr (arch::kThreadSanitizer) {
     leave_behind(m, &yielded_to_ring, &p, g);
@@ -263,6 +266,7 @@ extern "C" vole_next vole_goroutine_finish() noexcept {
     next->started = true;
     arch::san_fresh_stack(next->stack.lo, next->stack.bytes);
     aim_at(m, next);
+    arch::san_succeed(m.san);
     recycle_g(m, g);
     leave(&m);
     return {nullptr, nullptr};

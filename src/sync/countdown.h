@@ -31,6 +31,7 @@ inline bool must_wait(waitable& s) noexcept {
     if ((seen & kWaiting) != 0) return true;
     if (left(seen) == 0) return false;
   } while (!s.word.compare_exchange_strong(seen, seen | kWaiting, acq_rel, acquire));
+  race::writes(&s.waiters);  // an add() that raises the count from 0 must not meet the first wait()
   return true;
 }
 

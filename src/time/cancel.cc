@@ -37,6 +37,7 @@ bool mark(cancel_node& n, errc why, const std::exception_ptr& cause, M* m,
     if (n.now.load(acquire) != cancel_node::closed) chan_close_inside(*n.done.core(), m);
     return false;
   }
+  race::release(&n.now);
   n.why = why;
   n.cause = cause;
   n.now.store(cancel_node::decided, release);  // pairs: error
@@ -181,6 +182,7 @@ struct expiry {
       ~let_go() { drop_context(std::exchange(mine.node, nullptr)); }
     } const at_the_end{*static_cast<expiry*>(callable)};
     expiry& mine = at_the_end.mine;
+    race::acquire(&mine.node->clock);
     cancel_into(mine.left, *mine.node, errc::deadline_exceeded, mine.node->late);
   }
   static void abandon(void* callable, bool running) noexcept {
@@ -216,6 +218,7 @@ cancel_node::cancel_node(context_node* from, std::int64_t when, void* site, chan
 std::error_code cancel_node::error() const noexcept {
   const state s = now.load(acquire);  // pairs: mark
   if (s == live) return {};
+  race::acquire(&now);
   if (s == decided) {  // a guest, since this may be a stop callback
     rt::guest_enter_anywhere();
     chan_close_inside(*done.core(), nullptr);
@@ -274,6 +277,7 @@ void cancel_as_guest(cancel_node& n, const std::exception_ptr& cause) {
 void start_clock(cancel_node& n) noexcept {
   n.clock.fire = &expire;
   n.clock.arg = &n;
+  race::release(&n.clock);
   inside_started([&n](M* m) noexcept {
     holding hold(n.lock);
     if (n.now.load(relaxed) != cancel_node::live) return;

@@ -93,6 +93,7 @@ waiter* send_now_locked(clock_chan& c, std::int64_t now) noexcept {
 
 bool start(clock_chan& c, std::int64_t when, std::int64_t period) noexcept {
   bool was_pending = false;
+  c.order.starts_clock();
   inside_started([&](M* m) noexcept {
     waiter* w = nullptr;
     {

@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include <vole/detail/race.h>
+
 namespace vole::rt {
 class interrupter;
 }
@@ -48,7 +50,10 @@ rt::interrupter* interrupter_of(const context_node* n) noexcept;
 
 // A loop: a chain of a million contexts must not be a million calls deep.
 inline void drop_context(context_node* n) noexcept {
-  while (n != nullptr && n->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+  while (n != nullptr) {
+    race::release(&n->references);
+    if (n->references.fetch_sub(1, order::acq_rel) != 1) return;
+    race::acquire(&n->references);
     context_node* const above = n->parent;
     delete n;
     n = above;

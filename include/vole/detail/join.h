@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <vole/detail/race.h>
 #include <vole/detail/thrower.h>
 #include <vole/sync.h>
 
@@ -43,7 +44,10 @@ class join_base {
   [[noreturn]] void rethrow() { std::rethrow_exception(std::move(error_)); }
   [[noreturn]] void panic() noexcept { uncollected(error_, thrower_.get()); }
   void drop() noexcept {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    race::release(&references_);
+    if (references_.fetch_sub(1, order::acq_rel) != 1) return;
+    race::acquire(&references_);
+    delete this;
   }
 
  protected:
@@ -114,7 +118,7 @@ class joinable_task final : public join_state<R> {
   };
 
   static void invoke(void* callable) {
-    auto* const self = static_cast<record*>(callable)->open;
+    auto* const self = opened(callable);
     const outcome o = self->run(callable);
     if (claim(callable) != nullptr) self->finish_here(callable, o);
   }
@@ -123,7 +127,7 @@ class joinable_task final : public join_state<R> {
   static void abandon(void* callable, bool running) noexcept {
     joinable_task* const self = claim(callable);
     if (self == nullptr) {
-      joinable_task* const half_done = running ? nullptr : static_cast<record*>(callable)->finishing;
+      joinable_task* const half_done = running ? nullptr : finishing(callable);
       if (half_done != nullptr) half_done->drop();
       return;
     }
@@ -160,18 +164,26 @@ class joinable_task final : public join_state<R> {
     bool alive_ = true;
   };
 
+  // The record is the library's memory, used again for other goroutines.
+  VOLE_UNSEEN static joinable_task* opened(void* callable) noexcept {
+    return static_cast<record*>(callable)->open;
+  }
+  VOLE_UNSEEN static joinable_task* finishing(void* callable) noexcept {
+    return static_cast<record*>(callable)->finishing;
+  }
+  VOLE_UNSEEN static void finish_through(void* callable, joinable_task* task) noexcept {
+    static_cast<record*>(callable)->finishing = task;
+  }
   // Whoever gets the task out of the goroutine's record finishes it, once.
-  static joinable_task* claim(void* callable) noexcept {
-    return std::atomic_ref<joinable_task*>(static_cast<record*>(callable)->open)
-        .exchange(nullptr, std::memory_order_acq_rel);
+  VOLE_UNSEEN static joinable_task* claim(void* callable) noexcept {
+    return __atomic_exchange_n(&static_cast<record*>(callable)->open, nullptr, __ATOMIC_ACQ_REL);
   }
 
   // On the goroutine, having claimed it. The runtime may end while it tells those who wait.
   void finish_here(void* callable, outcome o) noexcept {
-    auto* const mine = static_cast<record*>(callable);
-    mine->finishing = this;
+    finish_through(callable, this);
     this->conclude(o);
-    mine->finishing = nullptr;
+    finish_through(callable, nullptr);
     this->drop();
   }
 

@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <vole/detail/race.h>
+
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -88,6 +90,7 @@ struct boxed_callable {
 
 template <class Pack>
 inline constexpr bool fits_inline =
+    !race::on &&  // records are used again, and a box's memory is known to be new
     sizeof(Pack) <= kInlineCallable && alignof(Pack) <= kInlineAlign;
 
 // Not is_trivially_copyable: to g++ 12 no lambda is, once it has seen a tuple of it.

@@ -1,0 +1,80 @@
+// What ThreadSanitizer is told of the library: who comes after whom. Not for users.
+//
+// The library is compiled without instrumentation, so that nothing it does in there orders the
+// user's code; these inline halves are compiled with it. Each edge is therefore said where it is
+// made, release(p) by who comes first and acquire(p) by who comes after, and the atomics of the
+// inline halves are relaxed to TSan, which then sees no edge that nobody has said.
+//
+// Note   a build of vole that watches itself (VOLE_TSAN_RUNTIME) has its own atomics in sight, and
+//        then nothing here is needed.
+#pragma once
+
+#include <atomic>
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define VOLE_HAS_TSAN 1
+#endif
+#endif
+#if (defined(VOLE_HAS_TSAN) || defined(__SANITIZE_THREAD__) || defined(VOLE_SANITIZE_THREAD)) && \
+    !defined(VOLE_TSAN_RUNTIME)
+#define VOLE_RACES 1
+#include <sanitizer/tsan_interface.h>
+extern "C" void __tsan_read1(void* at);
+extern "C" void __tsan_write1(void* at);
+#endif
+
+// For what the library does with its own memory in code that is inlined into the user's.
+#if !defined(VOLE_RACES)
+#define VOLE_UNSEEN
+#elif defined(__clang__)
+#define VOLE_UNSEEN __attribute__((no_sanitize("thread")))
+#else
+#define VOLE_UNSEEN __attribute__((no_sanitize("thread"), noinline))
+#endif
+
+namespace vole {
+inline namespace v0 {
+namespace detail {
+
+namespace race {
+
+#if defined(VOLE_RACES)
+inline constexpr bool on = true;
+inline void* at(const volatile void* p) noexcept { return const_cast<void*>(p); }
+// What was done before release(p) comes before what is done after an acquire(p) that is later.
+inline void release(const volatile void* p) noexcept { __tsan_release(at(p)); }
+inline void acquire(const volatile void* p) noexcept { __tsan_acquire(at(p)); }
+// As if the byte were read or written: two calls that must not meet.
+inline void reads(const volatile void* p) noexcept { __tsan_read1(at(p)); }
+inline void writes(const volatile void* p) noexcept { __tsan_write1(at(p)); }
+#else
+inline constexpr bool on = false;
+inline void release(const volatile void*) noexcept {}
+inline void acquire(const volatile void*) noexcept {}
+inline void reads(const volatile void*) noexcept {}
+inline void writes(const volatile void*) noexcept {}
+#endif
+
+// For who has done it, perhaps.
+inline bool acquired_if(bool done, const volatile void* p) noexcept {
+  if (done) acquire(p);
+  return done;
+}
+
+}  // namespace race
+
+// The orders of the inline halves' atomics. Under the detector x86 and the calls into TSan order
+// enough; what TSan itself is to see is said beside them.
+namespace order {
+constexpr std::memory_order seen(std::memory_order o) noexcept {
+  return race::on ? std::memory_order_relaxed : o;
+}
+inline constexpr std::memory_order acquire = seen(std::memory_order_acquire);
+inline constexpr std::memory_order release = seen(std::memory_order_release);
+inline constexpr std::memory_order acq_rel = seen(std::memory_order_acq_rel);
+}  // namespace order
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace vole
