@@ -320,3 +320,5 @@ if(NOT VOLE_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   target_precompile_headers(vole_explorer PRIVATE <gtest/gtest.h>
     <array> <atomic> <cstdint> <functional> <memory> <string> <vector>)
 endif()
+
+vole_add_race_tests()
