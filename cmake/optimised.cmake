@@ -24,6 +24,7 @@ target_compile_definitions(vole_optimised PRIVATE NDEBUG)
 target_compile_options(vole_optimised PRIVATE -O2 -g0)
 vole_own_code(vole_optimised)
 vole_precompile(vole_optimised ${vole_common_headers} <thread>)
+vole_together(vole_optimised)  # as it is shipped
 
 # A checked build shuffles newborns and looks after itself. What users run does neither: who runs
 # next, and what is stolen, is tested there, too. The tests themselves are compiled as always.

@@ -51,6 +51,9 @@ struct runtime_stats {
   std::uint64_t hand_offs = 0;         // Ps passed on by threads that could not use them
   std::uint64_t preemptions = 0;       // goroutines that yielded because their slice was over
   std::uint64_t evictions = 0;         // Ps taken from goroutines that blocked, or did not yield
+  // Calls of libraries that parked a goroutine (vole-hooks), and how many of those waits came back on
+  // another thread than their own, since that was blocked: docs/libraries.md.
+  std::uint64_t hooked_waits = 0, hooked_migrations = 0;
   std::size_t stacks_in_use = 0;       // held by goroutines, or kept at hand by a proc
   std::size_t stacks_free = 0, stacks_returned = 0;
 };

@@ -50,6 +50,10 @@ std::string metrics() {
           "Goroutines that yielded because their slice was over.");
   counter("evictions_total", s.evictions,
           "Processors taken from goroutines that blocked, or did not yield.");
+  counter("hooked_waits_total", s.hooked_waits,
+          "Calls of libraries that parked their goroutine.");
+  counter("hooked_migrations_total", s.hooked_migrations,
+          "Such calls that came back on another thread than their own.");
   return out;
 }
 

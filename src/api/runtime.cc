@@ -78,6 +78,8 @@ runtime_stats stats() noexcept {
   s.hand_offs = now.hand_offs;
   s.preemptions = now.preemptions;
   s.evictions = now.evictions;
+  s.hooked_waits = now.hooked_waits;
+  s.hooked_migrations = now.hooked_migrations;
   s.stacks_in_use = now.stacks_held;
   s.stacks_free = now.stacks_hot;
   s.stacks_returned = now.stacks_cold;

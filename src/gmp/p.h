@@ -65,7 +65,8 @@ struct alignas(64) P {
   rt::stack stack_cache[kStackCache];
 
   // ── counts ──
-  owner_count spawned, finished, steals, stolen, overflows, hand_offs, preemptions, evictions;
+  owner_count spawned, finished, steals, stolen, overflows, hand_offs, preemptions, evictions,
+      hooked_waits;
   owner_count rests;                   // how often it became idle
 
   // ── ownership ──

@@ -17,6 +17,7 @@
 
 #include "base/atomic.h"
 #include "base/race.h"
+#include "os/os.h"
 
 namespace vole {
 inline namespace v0 {
@@ -228,6 +229,15 @@ result ready_now(int fd, bool for_writing) noexcept {
   const result r = again_if_interrupted([&] { return ::poll(&p, 1, 0); });
   if (r.ok() && (p.revents & POLLNVAL) != 0) return {0, EBADF};
   return r;
+}
+
+result poll(pollfd* fds, unsigned n, std::int64_t deadline) noexcept {
+  return again_if_interrupted([=] {
+    if (deadline == INT64_MAX) return ::ppoll(fds, n, nullptr, nullptr);
+    const std::int64_t left = deadline <= 0 ? 0 : deadline - os::now_ns();
+    const timespec t{left > 0 ? left / 1'000'000'000 : 0, left > 0 ? left % 1'000'000'000 : 0};
+    return ::ppoll(fds, n, &t, nullptr);
+  });
 }
 
 int most_pending() noexcept {

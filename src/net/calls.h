@@ -15,6 +15,7 @@
 #include <cstdint>
 
 struct addrinfo;
+struct pollfd;
 
 namespace vole {
 inline namespace v0 {
@@ -67,6 +68,8 @@ result pipe(int (&ends)[2], std::size_t size) noexcept;
 result close(int fd) noexcept;
 result unlink(const char* path) noexcept;
 result ready_now(int fd, bool for_writing) noexcept;  // value 1: it would not block
+// ppoll, until `deadline` of CLOCK_MONOTONIC; INT64_MAX: for ever. EINTR is tried again.
+result poll(pollfd* fds, unsigned n, std::int64_t deadline) noexcept;
 int most_pending() noexcept;                          // net.core.somaxconn
 
 // ── names ── may block for seconds; allocates

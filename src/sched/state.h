@@ -63,6 +63,7 @@ struct sched_state {
   atomic<bool> unmanned{false};                    // a P lies idle for want of a thread
   atomic<std::uint32_t> zombies{0};
   atomic<std::uint32_t> evicted{0};                // goroutines on threads without a P
+  atomic<std::uint64_t> hooked_migrations{0};      // homed goroutines that could not come home
   atomic<std::uint64_t> next_m_id{1};
 
   // ── strict mode ── (sched/hold/strict.h)

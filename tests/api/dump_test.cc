@@ -155,8 +155,8 @@ TEST(Metrics, EveryLineIsACommentOrANumber) {
 TEST(Metrics, HaveAllOfStatsInValidLines) {
   [[maybe_unused]] const auto [procs, idle_procs, threads, idle_threads, spinning, zombies, blocking, goroutines_,
               global, local, spawned, finished, switches, steals, stolen, overflows, hand_offs,
-              preemptions, evictions, in_use, free_stacks, returned] = stats();
-  constexpr std::size_t kFields = 22;
+              preemptions, evictions, waits, migrations, in_use, free_stacks, returned] = stats();
+  constexpr std::size_t kFields = 24;
   std::istringstream text(metrics());
   std::set<std::string> names;
   std::string help, type, value;

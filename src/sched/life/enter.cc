@@ -76,6 +76,12 @@ void sleep_if_left_behind() noexcept {
   os::set_errno(error);
 }
 
+bool may_park_here() noexcept {
+  const M* const m = arch::this_m();
+  return m != nullptr && m->curg != nullptr && may_yield_here(*m, *m->curg) && !in_value_move() &&
+         lifecycle::now() == lifecycle::phase::running;
+}
+
 M* reenter() noexcept {
   for (;;) {
     lifecycle::refuse_forked_child();

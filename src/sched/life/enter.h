@@ -52,6 +52,9 @@ inline void leave_in_place(M* m) noexcept {
   if (!try_leave(m)) [[unlikely]] attend_in_place();
 }
 
+// On a goroutine, in its user code, on its own stack, and nothing keeps it from parking there.
+bool may_park_here() noexcept;
+
 // False: there is no runtime; the caller is inside all the same, and none will end under it.
 bool guest_enter() noexcept;
 void guest_leave() noexcept;

@@ -54,6 +54,7 @@ void add_counts_of(const P& p, snapshot& s) noexcept {
   s.hand_offs += p.hand_offs.get();
   s.preemptions += p.preemptions.get();
   s.evictions += p.evictions.get();
+  s.hooked_waits += p.hooked_waits.get();
   s.local_queues += p.ring.size() + (p.runnext.load(relaxed) != nullptr ? 1u : 0u) +
                     (p.ready_next.load(relaxed) != nullptr ? 1u : 0u);
 }
@@ -81,6 +82,7 @@ snapshot take_snapshot() noexcept {
     if (p == nullptr) break;
     add_counts_of(*p, s);
   }
+  s.hooked_migrations = sched.hooked_migrations.load(relaxed);
   sched.lock.acquire();
   s.threads = sched.m_count;
   s.idle_threads = static_cast<std::uint32_t>(sched.idle_ms.size());

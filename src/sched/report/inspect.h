@@ -18,7 +18,7 @@ struct snapshot {
   std::uint32_t procs, idle_procs, threads, idle_threads, zombies, in_calls;
   int spinning;
   std::uint64_t spawned, finished, switches, steals, stolen, overflows, hand_offs;
-  std::uint64_t preemptions, evictions;
+  std::uint64_t preemptions, evictions, hooked_waits, hooked_migrations;
   std::size_t global_queue, local_queues;
   std::size_t stacks_held, stacks_hot, stacks_cold;
 };

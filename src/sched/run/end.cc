@@ -230,6 +230,7 @@ void sched_state::reset() noexcept {
   free_gs = {};
   free_names = {};
   guest_spawned.store(0, relaxed);
+  hooked_migrations.store(0, relaxed);
   ending.store(false, relaxed);
 }
 
