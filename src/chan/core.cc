@@ -162,7 +162,7 @@ void chan_end(chan_core* c) noexcept {
 }
 
 void chan_release(chan_core* c) noexcept {
-  const race::unseen here;
+  const base::race::unseen here;
   c->end != nullptr ? chan_retire(c) : free_core(c);
 }
 

@@ -46,8 +46,8 @@ RACE(counter_of_a_hundred) {
 RACE(one_after_the_other) {
   int x = 0;
   vole::mutex m;
-  for (int i = 0; i < 2; ++i) {
-    step over;
+  step overs[2];
+  for (step& over : overs) {
     vole::go([&] {
       std::unique_lock hold(m, std::defer_lock);
       if constexpr (!kRacy) hold.lock();
@@ -113,10 +113,7 @@ RACE(captured_loop_variable) {
       sink += n;
     };
     if constexpr (kRacy) {
-      over.go([&body_copy = body, &i] { body_copy(i); });
-      step never_ordered;
-      vole::go([&] { never_ordered.now(); });
-      never_ordered.after();
+      over.go([body, &i] { body(i); });
     } else {
       over.go([body, i] { body(i); });
     }

@@ -46,7 +46,6 @@ RACE(after_func_reset) {
 RACE(after) {
   int x = 0;
   vole::chan<vole::recv_chan<vole::time_point>> handed;
-  step handed_over;
   both(
       [&] {
         if constexpr (!kRacy) x = 1;
@@ -210,7 +209,6 @@ RACE(buffer_of_a_connection) {
   vole::net::conn a = std::move(ends.first), b = std::move(ends.second);
   std::array<char, 64> out{};
   std::array<char, 64> in{};
-  step written;
   both(
       [&] {
         if constexpr (!kRacy) out[0] = 'x';
