@@ -50,8 +50,8 @@ class barrier {
                              CompletionFunction completion = CompletionFunction())
       : state_(checked(expected)), completion_(std::move(completion)) {}
   ~barrier() {
-    if ((state_.word.load(std::memory_order_relaxed) & detail::wait_flag::anybody) != 0)
-        [[unlikely]]
+    if ((detail::unseen::load(state_.word, std::memory_order_relaxed) &
+         detail::wait_flag::anybody) != 0) [[unlikely]]
       detail::destroyed_while_used(state_, "barrier");
   }
   barrier(const barrier&) = delete;
@@ -84,7 +84,7 @@ class barrier {
   void arrive_and_wait() { wait(arrive()); }
   // Arrives, and is not expected in the phases that follow.
   void arrive_and_drop() {
-    if (state_.expected.fetch_sub(1, std::memory_order_relaxed) <= 0) [[unlikely]]
+    if (detail::unseen::fetch_sub(state_.expected, 1, std::memory_order_relaxed) <= 0) [[unlikely]]
       detail::barrier_overrun();
     arrive_n(1);
   }
@@ -96,7 +96,8 @@ class barrier {
   }
 
   bool is_over(std::uint64_t phase) const noexcept {
-    return (state_.word.load(detail::order::acquire) & detail::barrier_flag::phase) != phase;
+    return (detail::unseen::load(state_.word, std::memory_order_acquire) &
+            detail::barrier_flag::phase) != phase;
   }
 
   // What stands for a phase to a race detector; two phases are never under way at once.
@@ -106,10 +107,11 @@ class barrier {
 
   std::uint64_t arrive_n(std::ptrdiff_t n) {
     if (detail::race::on)
-      detail::race::release(
-          edge(state_.word.load(std::memory_order_relaxed) & detail::barrier_flag::phase));
-    const std::uint64_t old = state_.word.fetch_sub(
-        static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift, detail::order::acq_rel);
+      detail::race::release(edge(detail::unseen::load(state_.word, std::memory_order_relaxed) &
+                                 detail::barrier_flag::phase));
+    const std::uint64_t old = detail::unseen::fetch_sub(
+        state_.word, static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift,
+        std::memory_order_acq_rel);
     const auto left = static_cast<std::ptrdiff_t>(old >> detail::wait_flag::count_shift);
     if (n <= 0 || n > left) [[unlikely]]
       detail::barrier_overrun();

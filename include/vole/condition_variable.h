@@ -29,7 +29,7 @@ class condition_variable {
  public:
   constexpr condition_variable() noexcept = default;
   ~condition_variable() {
-    if (state_.word.load(std::memory_order_acquire) != 0) [[unlikely]]
+    if (detail::unseen::load(state_.word, std::memory_order_acquire) != 0) [[unlikely]]
       detail::condition_destroyed(state_);
   }
   condition_variable(const condition_variable&) = delete;
@@ -74,8 +74,7 @@ class condition_variable {
       detail::condition_without_lock();
     if (!detail::may_wait(ctx, error)) return false;
     detail::race::release(&lock.mutex()->state_);
-    const bool notified =
-        detail::condition_wait_unless(state_, lock.mutex()->state_, ctx, error);
+    const bool notified = detail::condition_wait_unless(state_, lock.mutex()->state_, ctx, error);
     lock.mutex()->lock();
     return notified;
   }
@@ -141,7 +140,8 @@ class condition_variable {
   }
 
   void notify(bool all) noexcept {
-    if ((state_.word.load(std::memory_order_relaxed) & detail::wait_flag::waiting) != 0)
+    if ((detail::unseen::load(state_.word, std::memory_order_relaxed) &
+         detail::wait_flag::waiting) != 0)
       return detail::condition_notify(state_, all);
     detail::end_if_left_behind();
   }

@@ -22,7 +22,8 @@ class latch {
 
   explicit constexpr latch(std::ptrdiff_t expected) noexcept : state_{first(expected), {}} {}
   ~latch() {
-    if ((state_.word.load(std::memory_order_relaxed) & detail::wait_flag::all) != 0) [[unlikely]]
+    if ((detail::unseen::load(state_.word, std::memory_order_relaxed) & detail::wait_flag::all) !=
+        0) [[unlikely]]
       detail::destroyed_while_used(state_, "latch");
   }
   latch(const latch&) = delete;
@@ -30,8 +31,9 @@ class latch {
 
   void count_down(std::ptrdiff_t n = 1) noexcept {
     detail::race::release(&state_);
-    const std::uint64_t old = state_.word.fetch_sub(
-        static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift, detail::order::acq_rel);
+    const std::uint64_t old = detail::unseen::fetch_sub(
+        state_.word, static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift,
+        std::memory_order_acq_rel);
     const auto left = static_cast<std::ptrdiff_t>(old >> detail::wait_flag::count_shift);
     if (n < 0 || n >= left || detail::left_behind() != 0) [[unlikely]]
       detail::latch_count_down_slow(state_, old, n);
@@ -39,7 +41,8 @@ class latch {
 
   [[nodiscard]] bool try_wait() const noexcept {
     detail::end_if_left_behind();
-    return detail::race::acquired_if(state_.word.load(detail::order::acquire) == 0, &state_);
+    return detail::race::acquired_if(
+        detail::unseen::load(state_.word, std::memory_order_acquire) == 0, &state_);
   }
   void wait() const noexcept {
     if (try_wait()) return;
@@ -54,8 +57,8 @@ class latch {
   }
   bool wait(const context& ctx, std::error_code& error) const noexcept {
     return detail::may_wait(ctx, error) &&
-           (try_wait() || detail::race::acquired_if(
-                              detail::latch_wait_unless(state_, ctx, error), &state_));
+           (try_wait() ||
+            detail::race::acquired_if(detail::latch_wait_unless(state_, ctx, error), &state_));
   }
 
   void arrive_and_wait(std::ptrdiff_t n = 1) noexcept {

@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include <vole/detail/left_behind.h>
-#include <vole/detail/time.h>
 #include <vole/detail/race.h>
+#include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 
 namespace vole {
@@ -30,7 +30,7 @@ class mutex {
 
   void lock() noexcept {
     // Looks first: while somebody waits for its turn to compete, the word of a free mutex is not 0.
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     if ((seen & flag::biased) != 0) {
       detail::mutex_lock_mine(state_);
       return locked_after_others();
@@ -45,12 +45,12 @@ class mutex {
   }
 
   [[nodiscard]] bool try_lock() noexcept {
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     while ((seen & (flag::held | flag::starving)) == 0) {
       if ((seen & flag::biased) != 0) {
         if (detail::mutex_lock_biased(state_)) return detail::race::acquired_if(true, &state_);
         detail::mutex_disown(state_);
-        seen = state_.word.load(std::memory_order_relaxed);
+        seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
       } else if (take(seen)) {
         return signed_if(true);
       }
@@ -80,13 +80,15 @@ class mutex {
 
   void unlock() noexcept {
     detail::race::release(&state_);
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     if ((seen & flag::biased) != 0) return detail::mutex_unlock_biased(state_);
     if (!detail::mutex_flag::wakes_nobody(seen) ||
-        !state_.word.compare_exchange_strong(seen, seen & ~flag::held, detail::order::release,
-                                             std::memory_order_relaxed)) [[unlikely]]
+        !detail::unseen::compare_exchange_strong(state_.word, seen, seen & ~flag::held,
+                                                 std::memory_order_release,
+                                                 std::memory_order_relaxed)) [[unlikely]]
       return detail::mutex_unlock_slow(state_);
-    if ((seen & detail::wait_flag::all) != flag::held) [[unlikely]] detail::mutex_others_wait();
+    if ((seen & detail::wait_flag::all) != flag::held) [[unlikely]]
+      detail::mutex_others_wait();
   }
 
  private:
@@ -111,11 +113,12 @@ class mutex {
   // Nobody's own, if it was free. False: not ours, and `seen` is what the word was.
   bool take(std::uint64_t& seen) noexcept {
     if ((seen & (flag::held | flag::starving | flag::biased)) != 0 ||
-        !state_.word.compare_exchange_strong(seen, seen + (flag::held | detail::wait_flag::one),
-                                             detail::order::acquire,
-                                             std::memory_order_relaxed)) [[unlikely]]
+        !detail::unseen::compare_exchange_strong(
+            state_.word, seen, seen + (flag::held | detail::wait_flag::one),
+            std::memory_order_acquire, std::memory_order_relaxed)) [[unlikely]]
       return false;
-    if (detail::mutex_is_sampled(seen)) [[unlikely]] detail::mutex_sample(state_);
+    if (detail::mutex_is_sampled(seen)) [[unlikely]]
+      detail::mutex_sample(state_);
     return true;
   }
 

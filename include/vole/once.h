@@ -28,7 +28,8 @@ class once {
  public:
   constexpr once() noexcept = default;
   ~once() {
-    if ((state_.word.load(std::memory_order_relaxed) & detail::wait_flag::all) != 0) [[unlikely]]
+    if ((detail::unseen::load(state_.word, std::memory_order_relaxed) & detail::wait_flag::all) !=
+        0) [[unlikely]]
       detail::destroyed_while_used(state_, "once");
   }
   once(const once&) = delete;
@@ -37,7 +38,8 @@ class once {
   template <class F, class... Args>
   requires std::invocable<F, Args...>
   void call(F&& fn, Args&&... args) {
-    if (state_.word.load(detail::order::acquire) == detail::once_flag::done) [[likely]] {
+    if (detail::unseen::load(state_.word, std::memory_order_acquire) == detail::once_flag::done)
+        [[likely]] {
       detail::race::acquire(&state_);
       return detail::end_if_left_behind();
     }
@@ -72,19 +74,18 @@ class once {
 // destroyed when it has run. An fn that returns a reference gives every caller that reference; one
 // that returns nothing is Go's sync.OnceFunc.
 template <class F>
-  requires std::invocable<F>
+requires std::invocable<F>
 class once_value {
   using made = std::invoke_result_t<F>;
 
  public:
-  using result_type =
-      std::conditional_t<std::is_void_v<made> || std::is_reference_v<made>, made,
-                         std::add_lvalue_reference_t<std::add_const_t<made>>>;
+  using result_type = std::conditional_t<std::is_void_v<made> || std::is_reference_v<made>, made,
+                                         std::add_lvalue_reference_t<std::add_const_t<made>>>;
 
   template <class From>
-    requires(!std::same_as<std::remove_cvref_t<From>, once_value> &&
-             std::constructible_from<F, From>)
-  explicit constexpr once_value(From&& fn) : fn_(std::in_place, std::forward<From>(fn)) {}
+  requires(!std::same_as<std::remove_cvref_t<From>, once_value> &&
+           std::constructible_from<F, From>) explicit constexpr once_value(From&& fn)
+      : fn_(std::in_place, std::forward<From>(fn)) {}
   once_value(const once_value&) = delete;
   once_value& operator=(const once_value&) = delete;
 

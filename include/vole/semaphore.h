@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include <vole/detail/left_behind.h>
-#include <vole/detail/time.h>
 #include <vole/detail/race.h>
+#include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 
 namespace vole {
@@ -23,7 +23,8 @@ class semaphore {
  public:
   explicit constexpr semaphore(std::int32_t permits) noexcept : state_{first(permits), {}} {}
   ~semaphore() {
-    if ((state_.word.load(std::memory_order_relaxed) & detail::wait_flag::all) != 0) [[unlikely]]
+    if ((detail::unseen::load(state_.word, std::memory_order_relaxed) & detail::wait_flag::all) !=
+        0) [[unlikely]]
       detail::destroyed_while_used(state_, "semaphore");
   }
   semaphore(const semaphore&) = delete;
@@ -58,10 +59,11 @@ class semaphore {
       detail::end_if_left_behind();
     }
     const std::uint64_t wanted = permits(n);
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     while (seen >= wanted && (seen & detail::wait_flag::waiting) == 0)
-      if (state_.word.compare_exchange_strong(seen, seen - wanted, detail::order::acquire,
-                                              std::memory_order_relaxed))
+      if (detail::unseen::compare_exchange_strong(state_.word, seen, seen - wanted,
+                                                  std::memory_order_acquire,
+                                                  std::memory_order_relaxed))
         return after_releases(true);
     detail::end_if_left_behind();
     return false;
@@ -81,10 +83,11 @@ class semaphore {
     if (n < 0) [[unlikely]]
       detail::semaphore_negative();
     detail::race::release(&state_);
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     while ((seen & detail::wait_flag::waiting) == 0 && seen + permits(n) <= most)
-      if (state_.word.compare_exchange_strong(seen, seen + permits(n), detail::order::acq_rel,
-                                              std::memory_order_relaxed))
+      if (detail::unseen::compare_exchange_strong(state_.word, seen, seen + permits(n),
+                                                  std::memory_order_acq_rel,
+                                                  std::memory_order_relaxed))
         return detail::end_if_left_behind();
     detail::semaphore_release_slow(state_, n);
   }

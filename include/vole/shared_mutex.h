@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include <vole/detail/left_behind.h>
-#include <vole/detail/time.h>
 #include <vole/detail/race.h>
+#include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 
 namespace vole {
@@ -32,7 +32,7 @@ class shared_mutex {
   }
   [[nodiscard]] bool try_lock() noexcept {
     std::uint64_t seen = 0;
-    if (change(seen, detail::shared_flag::writer, detail::order::acquire))
+    if (change(seen, detail::shared_flag::writer, std::memory_order_acquire))
       return signed_if(true);
     detail::end_if_left_behind();
     return false;
@@ -58,7 +58,7 @@ class shared_mutex {
   void unlock() noexcept {
     detail::race::release(&state_);
     std::uint64_t seen = detail::shared_flag::writer;
-    if (!change(seen, 0, detail::order::release)) [[unlikely]]
+    if (!change(seen, 0, std::memory_order_release)) [[unlikely]]
       detail::shared_unlock_slow(state_);
     detail::end_if_left_behind();
   }
@@ -68,9 +68,9 @@ class shared_mutex {
       detail::shared_lock_shared_slow(state_), reads_after_writers(true);
   }
   [[nodiscard]] bool try_lock_shared() noexcept {
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     while ((seen & blocks_readers) == 0)
-      if (change(seen, seen + detail::wait_flag::one, detail::order::acquire))
+      if (change(seen, seen + detail::wait_flag::one, std::memory_order_acquire))
         return reads_after_writers(true);
     detail::end_if_left_behind();
     return false;
@@ -95,10 +95,10 @@ class shared_mutex {
   }
   void unlock_shared() noexcept {
     detail::race::release(&state_.readers);
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     // With somebody waiting, or nobody inside, the slow path decides.
     while ((seen & detail::wait_flag::waiting) == 0 && seen >= detail::wait_flag::one)
-      if (change(seen, seen - detail::wait_flag::one, detail::order::release))
+      if (change(seen, seen - detail::wait_flag::one, std::memory_order_release))
         return detail::end_if_left_behind();
     detail::shared_unlock_shared_slow(state_);
   }
@@ -121,7 +121,8 @@ class shared_mutex {
   }
 
   bool change(std::uint64_t& seen, std::uint64_t to, std::memory_order order) noexcept {
-    return state_.word.compare_exchange_strong(seen, to, order, std::memory_order_relaxed);
+    return detail::unseen::compare_exchange_strong(state_.word, seen, to, order,
+                                                   std::memory_order_relaxed);
   }
 
   detail::shared_waitable state_;

@@ -111,11 +111,13 @@ void leave_from_outside(chan_core& c, chan_waiters& q, waiter* w) noexcept {
 
 void chan_core::move_by_call(void* to, void* from) const noexcept {
   const rt::value_move here;
+  const base::race::unseen nobody;  // one moves what is the other's, before and after an edge
   type.move(to, from);
 }
 
 void chan_core::leave_by_call(void* moved_from) const noexcept {
   const rt::value_move here;
+  const base::race::unseen nobody;
   type.leave(moved_from);
 }
 
@@ -126,7 +128,8 @@ chan_core* chan_make(const chan_type& type, std::size_t capacity) {
   chan_end_retired();
   const std::size_t bytes = offset + capacity * type.size;
   void* const memory = ::operator new(bytes + chan_order::room_for(capacity), alignment_of(type));
-  auto* const c = ::new (memory) chan_core(type, capacity, static_cast<std::byte*>(memory) + offset);
+  auto* const c =
+      ::new (memory) chan_core(type, capacity, static_cast<std::byte*>(memory) + offset);
   c->order.begin(capacity, static_cast<std::byte*>(memory) + bytes);
   return c;
 }
@@ -147,7 +150,8 @@ void chan_drop(chan_core* c) noexcept {
 void chan_drop_last(chan_core* c) noexcept {
   M* const m = arch::this_m();
   if (m != nullptr ? !rt::may_enter_briefly(m) : rt::in_value_move()) return chan_retire(c);
-  if (rt::lifecycle::now() == rt::lifecycle::phase::forked) return;  // its lock may be held for ever
+  if (rt::lifecycle::now() == rt::lifecycle::phase::forked)
+    return;  // its lock may be held for ever
   if (is_unused(m, *c)) chan_end(c);
 }
 

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "base/race.h"
-#include "sched/park.h"
 #include "sched/life/spawn.h"
+#include "sched/park.h"
 
 namespace vole {
 inline namespace v0 {

@@ -63,9 +63,10 @@ class watch_node final : public cancel_link {
 
   atomic<std::uint32_t> references{2};
   atomic<bool> pending{true};
-  deferred* fn;  // owned; its end is up to whoever took `pending`, or to the last reference
+  deferred* fn;       // owned; its end is up to whoever took `pending`, or to the last reference
   const chan<> over;  // a context_callback's; else nil
-  atomic<std::uint64_t> runner{0};  // the goroutine in `fn`; read by that one, and by others in vain
+  atomic<std::uint64_t> runner{
+      0};  // the goroutine in `fn`; read by that one, and by others in vain
   void* const created_at;
 };
 

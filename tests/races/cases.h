@@ -29,11 +29,11 @@ struct enlist {
 };
 
 // RACE(name) { … if constexpr (kRacy) …; }
-#define RACE_CASE(NAME, HAS_RUN)                                                        \
-  template <bool kRacy>                                                                 \
-  void NAME();                                                                          \
-  static const races::enlist enlist_##NAME{#NAME, &NAME<true>, &NAME<false>, HAS_RUN};  \
-  template <bool kRacy>                                                                 \
+#define RACE_CASE(NAME, HAS_RUN)                                                       \
+  template <bool kRacy>                                                                \
+  void NAME();                                                                         \
+  static const races::enlist enlist_##NAME{#NAME, &NAME<true>, &NAME<false>, HAS_RUN}; \
+  template <bool kRacy>                                                                \
   void NAME()
 #define RACE(NAME) RACE_CASE(NAME, false)
 #define RACE_AROUND_RUN(NAME) RACE_CASE(NAME, true)

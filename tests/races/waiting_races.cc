@@ -204,9 +204,7 @@ RACE(select) {
         vole::select(vole::on_send(a, &x), vole::on_recv(b));
         if constexpr (kRacy) x = 1;
       },
-      [&] {
-        vole::select(vole::on_recv(a, [](int* p) { ++*p; }), vole::on_recv(b));
-      });
+      [&] { vole::select(vole::on_recv(a, [](int* p) { ++*p; }), vole::on_recv(b)); });
 }
 
 RACE(select_on_a_ring) {
@@ -216,7 +214,8 @@ RACE(select_on_a_ring) {
       [&] {
         for (int i = 0; i < 2; ++i) {
           if constexpr (!kRacy) ++(i == 0 ? x : y);
-          vole::select(vole::on_send(i == 0 ? a : b, i == 0 ? &x : &y), vole::on_recv(vole::chan<>(nullptr)));
+          vole::select(vole::on_send(i == 0 ? a : b, i == 0 ? &x : &y),
+                       vole::on_recv(vole::chan<>(nullptr)));
           if constexpr (kRacy) ++(i == 0 ? x : y);
         }
       },
@@ -498,8 +497,7 @@ RACE(singleflight) {
   static std::shared_ptr<int> last;
   last = std::make_shared<int>(0);
   both([&] { races::use(*fetch()); }, [&] { races::use(*fetch()); });
-  both([p = last] { ++*p; },
-       [p = last] { kRacy ? ++*p : 0; });
+  both([p = last] { ++*p; }, [p = last] { kRacy ? ++*p : 0; });
   last.reset();
 }
 

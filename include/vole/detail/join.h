@@ -45,7 +45,7 @@ class join_base {
   [[noreturn]] void panic() noexcept { uncollected(error_, thrower_.get()); }
   void drop() noexcept {
     race::release(&references_);
-    if (references_.fetch_sub(1, order::acq_rel) != 1) return;
+    if (unseen::fetch_sub(references_, 1, std::memory_order_acq_rel) != 1) return;
     race::acquire(&references_);
     delete this;
   }
@@ -53,7 +53,9 @@ class join_base {
  protected:
   join_base() noexcept = default;
 
-  void begin() noexcept { finished_.add(1); }  // last in construction: what throws earlier is no task
+  void begin() noexcept {
+    finished_.add(1);
+  }  // last in construction: what throws earlier is no task
 
   void conclude(outcome o) noexcept {
     outcome_ = o;
@@ -113,8 +115,8 @@ class joinable_task final : public join_state<R> {
 
   // What the goroutine's record holds.
   struct record {
-    joinable_task* open;                  // until somebody claims it, to finish it
-    joinable_task* finishing = nullptr;   // claimed by the goroutine, which still has its reference
+    joinable_task* open;                 // until somebody claims it, to finish it
+    joinable_task* finishing = nullptr;  // claimed by the goroutine, which still has its reference
   };
 
   static void invoke(void* callable) {

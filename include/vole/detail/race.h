@@ -3,13 +3,14 @@
 // The library is compiled without instrumentation, so that nothing it does in there orders the
 // user's code; these inline halves are compiled with it. Each edge is therefore said where it is
 // made, release(p) by who comes first and acquire(p) by who comes after, and the atomics of the
-// inline halves are relaxed to TSan, which then sees no edge that nobody has said.
+// inline halves are not instrumented: TSan then sees no edge that nobody has said.
 //
 // Note   a build of vole that watches itself (VOLE_TSAN_RUNTIME) has its own atomics in sight, and
 //        then nothing here is needed.
 #pragma once
 
 #include <atomic>
+#include <type_traits>
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -64,16 +65,55 @@ inline bool acquired_if(bool done, const volatile void* p) noexcept {
 
 }  // namespace race
 
-// The orders of the inline halves' atomics. Under the detector x86 and the calls into TSan order
-// enough; what TSan itself is to see is said beside them.
-namespace order {
-constexpr std::memory_order seen(std::memory_order o) noexcept {
-  return race::on ? std::memory_order_relaxed : o;
+// The atomics of the library's inline halves, which TSan does not see.
+namespace unseen {
+
+#if defined(VOLE_RACES)
+#define VOLE_PLAIN(A) reinterpret_cast<T*>(const_cast<std::atomic<T>*>(&(A)))
+template <class T>
+VOLE_UNSEEN T load(const std::atomic<T>& a, std::memory_order o) noexcept {
+  return __atomic_load_n(VOLE_PLAIN(a), static_cast<int>(o));
 }
-inline constexpr std::memory_order acquire = seen(std::memory_order_acquire);
-inline constexpr std::memory_order release = seen(std::memory_order_release);
-inline constexpr std::memory_order acq_rel = seen(std::memory_order_acq_rel);
-}  // namespace order
+template <class T>
+VOLE_UNSEEN T fetch_add(std::atomic<T>& a, std::type_identity_t<T> n, std::memory_order) noexcept {
+  return __atomic_fetch_add(VOLE_PLAIN(a), n, __ATOMIC_SEQ_CST);
+}
+template <class T>
+VOLE_UNSEEN T fetch_sub(std::atomic<T>& a, std::type_identity_t<T> n, std::memory_order) noexcept {
+  return __atomic_fetch_sub(VOLE_PLAIN(a), n, __ATOMIC_SEQ_CST);
+}
+template <class T>
+VOLE_UNSEEN bool compare_exchange_strong(std::atomic<T>& a, T& seen, std::type_identity_t<T> to,
+                                         std::memory_order, std::memory_order) noexcept {
+  return __atomic_compare_exchange_n(VOLE_PLAIN(a), &seen, to, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST);
+}
+#undef VOLE_PLAIN
+#else
+template <class T>
+[[gnu::always_inline]] inline T load(const std::atomic<T>& a, std::memory_order o) noexcept {
+  return a.load(o);
+}
+template <class T>
+[[gnu::always_inline]] inline T fetch_add(std::atomic<T>& a, std::type_identity_t<T> n,
+                                          std::memory_order o) noexcept {
+  return a.fetch_add(n, o);
+}
+template <class T>
+[[gnu::always_inline]] inline T fetch_sub(std::atomic<T>& a, std::type_identity_t<T> n,
+                                          std::memory_order o) noexcept {
+  return a.fetch_sub(n, o);
+}
+template <class T>
+[[gnu::always_inline]] inline bool compare_exchange_strong(std::atomic<T>& a, T& seen,
+                                                           std::type_identity_t<T> to,
+                                                           std::memory_order success,
+                                                           std::memory_order failure) noexcept {
+  return a.compare_exchange_strong(seen, to, success, failure);
+}
+#endif
+
+}  // namespace unseen
 
 }  // namespace detail
 }  // namespace v0
