@@ -18,6 +18,8 @@ function(vole_hide_from_tsan target)
   endif()
   # Inlined, or else the linker may take the instrumented copy of the user's for ours.
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-O2>")
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/time/stop.cc PROPERTIES
+    COMPILE_OPTIONS -fsanitize=thread SKIP_UNITY_BUILD_INCLUSION ON)
   get_target_property(type ${target} TYPE)
   if(NOT type STREQUAL "STATIC_LIBRARY" OR NOT CMAKE_OBJCOPY)
     return()

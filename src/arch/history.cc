@@ -4,9 +4,15 @@
 
 #include <sys/mman.h>
 
+#include "base/atomic.h"
 #include "base/fatal.h"
 
 namespace vole::arch {
+namespace {
+
+constinit base::atomic<std::size_t> started{0};
+
+}  // namespace
 
 void history::begin(std::uint64_t id, const char* name) noexcept {
   fiber_ = __tsan_create_fiber(0);
@@ -22,7 +28,14 @@ void history::end() noexcept {
   if (fiber_ == nullptr) return;
   __tsan_destroy_fiber(fiber_);
   fiber_ = nullptr;
+  if (started_) started.fetch_sub(1, base::relaxed);
+  started_ = false;
   forget(this, sizeof *this);  // the edges that these addresses stood for
+}
+
+std::size_t history::starts() noexcept {
+  started_ = true;
+  return started.fetch_add(1, base::relaxed) + 1;
 }
 
 // The kernel refuses to unmap a range that does not begin with a page. TSan, which stands in front of

@@ -22,6 +22,8 @@ class history {
   // `name`: null if it has none.
   void begin(std::uint64_t id, const char* name) noexcept;
   void end() noexcept;  // idempotent
+  // It is to run for the first time, and takes two mappings from here on. How many do, with it.
+  std::size_t starts() noexcept;
   void before_wait() noexcept { base::race::release(&waits_); }
   void after_wait() noexcept { base::race::acquire(&woken_); }
   void before_wake() noexcept { base::race::release(&woken_); }
@@ -32,6 +34,7 @@ class history {
 
  private:
   void* fiber_ = nullptr;
+  bool started_ = false;
   unsigned char waits_ = 0, woken_ = 0;  // their addresses stand for the two edges
 };
 // Nobody has used this memory yet, as far as the detector goes.
@@ -40,6 +43,7 @@ void forget(const void* at, std::size_t bytes) noexcept;
 struct history {
   static void begin(std::uint64_t, const char*) noexcept {}
   static void end() noexcept {}
+  static std::size_t starts() noexcept { return 0; }
   static void before_wait() noexcept {}
   static void after_wait() noexcept {}
   static void before_wake() noexcept {}

@@ -68,6 +68,7 @@ class chan_order {
     if (w != nullptr) serve(sends_, w);
   }
   void parks(bool sends, bool is_first) noexcept {
+    if (is_clock()) return base::race::acquire(&closed_);
     if (capacity_ == 0) return;
     side& s = sends ? sends_ : receives_;
     if (is_first) s = {s.n, 0, true};
@@ -79,7 +80,12 @@ class chan_order {
     s = {s.n, 0, false};
   }
 
-  void starts_clock() noexcept { base::race::release(&closed_); }
+  // Under the lock; first: who waits for the tick already.
+  void starts_clock(const rt::waiter* first) noexcept {
+    base::race::release(&closed_);
+    for (const rt::waiter* w = first; w != nullptr; w = w->next)
+      w->g != nullptr ? w->g->history.before_wake() : base::race::release(w->thread);
+  }
   // Values still in the ring are destroyed by who comes after their senders.
   void ends() const noexcept {
     if (capacity_ == 0) return;
@@ -133,7 +139,7 @@ struct chan_order {
   static void received(const rt::waiter*) noexcept {}
   static void parks(bool, bool) noexcept {}
   static void gives_up(bool) noexcept {}
-  static void starts_clock() noexcept {}
+  static void starts_clock(const rt::waiter*) noexcept {}
   static void ends() noexcept {}
 };
 #endif

@@ -44,6 +44,7 @@ bool mark(cancel_node& n, errc why, const std::exception_ptr& cause, M* m,
   children = std::exchange(n.children, nullptr);
   rt::interrupt* claimed = n.claim_all_locked(m);
   const bool armed = n.armed;
+  race::acquire(&n.source);
   n.must_stop = n.source.stop_possible();
   n.lock.release();
   chan_close_inside(*n.done.core(), m);
@@ -83,7 +84,7 @@ aftermath cancel_tree(cancel_node& root, errc why, const std::exception_ptr& cau
 void finish(aftermath& left) {
   while (left.watches != nullptr) start_watch(*std::exchange(left.watches, left.watches->next));
   while (left.nodes != nullptr) {
-    if (left.nodes->must_stop) left.nodes->source.request_stop();
+    if (left.nodes->must_stop) stop(left.nodes->source);
     drop_context(std::exchange(left.nodes, left.nodes->after));
   }
   while (left.late != nullptr) drop_context(node_of(std::exchange(left.late, left.late->next)));

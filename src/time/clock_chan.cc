@@ -91,14 +91,23 @@ waiter* send_now_locked(clock_chan& c, std::int64_t now) noexcept {
   return w;
 }
 
+// What comes before the start comes before the tick.
+void tell_order_locked(clock_chan& c) noexcept {
+  if constexpr (base::race::on) {
+    c.lock.acquire_next_of_kind();
+    c.order.starts_clock(c.receivers.first);
+    c.lock.release();
+  }
+}
+
 bool start(clock_chan& c, std::int64_t when, std::int64_t period) noexcept {
   bool was_pending = false;
-  c.order.starts_clock();
   inside_started([&](M* m) noexcept {
     waiter* w = nullptr;
     {
       holding hold(c.one);
       was_pending = stop_locked(c);
+      tell_order_locked(c);
       c.period = period;
       const std::int64_t now = os::now_ns();
       if (period == 0 && when <= now) {

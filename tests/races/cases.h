@@ -61,4 +61,9 @@ void both(A&& a, B&& b) {
 
 inline void use(int) {}
 
+// An int with its bytes to itself: TSan remembers the last four accesses of each eight.
+#define SHARED(NAME)                \
+  alignas(64) int NAME##_cell[16]{}; \
+  int& NAME = NAME##_cell[0]
+
 }  // namespace races

@@ -1,8 +1,10 @@
 // races_child NAME racy|twin    runs that program
 // races_child all twin          all twins, one after the other; prints each name before it runs
 // races_child list
+// races_child alive N           N goroutines that have run and are alive
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "races/cases.h"
@@ -24,8 +26,25 @@ void run(const races::test_case& c, bool racy) {
   vole::run([program] { program(); });
 }
 
+int keep_alive(int n) {
+  return vole::run([n] {
+    vole::chan<> end;
+    vole::wait_group begun, over;
+    begun.add(n);
+    for (int i = 0; i < n; ++i)
+      over.go([&] {
+        begun.done();
+        end.recv();
+      });
+    begun.wait();
+    end.close();
+    over.wait();
+    std::printf("%d goroutines\n", n);
+  });
+}
+
 int usage() {
-  std::fputs("usage: races_child list | NAME racy|twin | all twin\n", stderr);
+  std::fputs("usage: races_child list | NAME racy|twin | all twin | alive N\n", stderr);
   return 2;
 }
 
@@ -37,6 +56,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc != 3) return usage();
+  if (std::strcmp(argv[1], "alive") == 0) return keep_alive(std::atoi(argv[2]));
   const std::string_view name = argv[1];
   const bool racy = std::strcmp(argv[2], "racy") == 0;
   bool found = false;

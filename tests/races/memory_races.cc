@@ -13,7 +13,7 @@ using races::step;
 namespace {
 
 RACE(counter_and_yield) {
-  int x = 0;
+  SHARED(x);
   vole::mutex m;
   auto turn = [&] {
     for (int i = 0; i < 10; ++i) {
@@ -30,7 +30,7 @@ RACE(counter_and_yield) {
 }
 
 RACE(counter_of_a_hundred) {
-  int x = 0;
+  SHARED(x);
   vole::mutex m;
   vole::wait_group over;
   for (int i = 0; i < 100; ++i)
@@ -44,7 +44,7 @@ RACE(counter_of_a_hundred) {
 
 // One after the other on the same stack, which orders nothing.
 RACE(one_after_the_other) {
-  int x = 0;
+  SHARED(x);
   vole::mutex m;
   step overs[2];
   for (step& over : overs) {
@@ -61,7 +61,7 @@ RACE(one_after_the_other) {
 
 RACE(counter_by_atomics) {
   std::atomic<int> good{0};
-  int bad = 0;
+  SHARED(bad);
   auto add = [&] {
     if constexpr (kRacy) {
       ++bad;
@@ -122,9 +122,10 @@ RACE(captured_loop_variable) {
 }
 
 RACE(double_checked_flag) {
-  bool plain = false;
+  alignas(64) bool plains[64] = {};
+  bool& plain = plains[0];
   std::atomic<bool> flag{false};
-  int value = 0;
+  SHARED(value);
   vole::mutex m;
   auto get = [&] {
     const bool made = kRacy ? plain : flag.load(std::memory_order_acquire);
@@ -139,7 +140,7 @@ RACE(double_checked_flag) {
 }
 
 RACE(publication_by_atomics) {
-  int data = 0;
+  SHARED(data);
   std::atomic<bool> ready{false};
   constexpr auto publish = kRacy ? std::memory_order_relaxed : std::memory_order_release;
   both(
@@ -154,7 +155,7 @@ RACE(publication_by_atomics) {
 }
 
 RACE(parent_writes_after_go) {
-  int x = 0;
+  SHARED(x);
   vole::wait_group over;
   if constexpr (!kRacy) x = 1;
   over.go([&] { races::use(x); });
@@ -163,7 +164,7 @@ RACE(parent_writes_after_go) {
 }
 
 RACE(read_before_join) {
-  int x = 0;
+  SHARED(x);
   auto h = vole::spawn([&] { x = 1; });
   if constexpr (kRacy) races::use(x);
   h.join();
@@ -176,7 +177,7 @@ RACE(address_of_a_local) {
   vole::chan<int*> handed;
   both(
       [&] {
-        int mine = 0;
+        SHARED(mine);
         if constexpr (kRacy) {
           mine = 1;
           lent.store(&mine, std::memory_order_relaxed);
@@ -207,7 +208,7 @@ RACE(slices_that_overlap) {
 }
 
 RACE(mutex_on_one_side) {
-  int x = 0;
+  SHARED(x);
   vole::mutex m;
   both(
       [&] {
@@ -222,7 +223,7 @@ RACE(mutex_on_one_side) {
 }
 
 RACE(two_mutexes) {
-  int x = 0;
+  SHARED(x);
   vole::mutex a, b;
   both(
       [&] {
@@ -237,7 +238,7 @@ RACE(two_mutexes) {
 
 // Under contention: waiting, handing over, and a lock that is one processor's own.
 RACE(mutex_under_contention) {
-  int x = 0;
+  SHARED(x);
   vole::mutex m;
   vole::wait_group over;
   for (int i = 0; i < 4; ++i)
@@ -253,7 +254,7 @@ RACE(mutex_under_contention) {
 }
 
 RACE(std_mutex) {
-  int x = 0;
+  SHARED(x);
   std::mutex m;
   auto add = [&] {
     std::unique_lock hold(m, std::defer_lock);
@@ -264,7 +265,7 @@ RACE(std_mutex) {
 }
 
 RACE(plain_thread) {
-  int x = 0;
+  SHARED(x);
   vole::mutex m;
   auto add = [&] {
     std::unique_lock hold(m, std::defer_lock);
@@ -279,7 +280,7 @@ RACE(plain_thread) {
 }
 
 RACE(in_blocking) {
-  int x = 0;
+  SHARED(x);
   vole::mutex m;
   auto add = [&] {
     std::unique_lock hold(m, std::defer_lock);
@@ -290,7 +291,7 @@ RACE(in_blocking) {
 }
 
 RACE(on_threads_of_their_own) {
-  int x = 0;
+  SHARED(x);
   vole::mutex m;
   auto add = [&] {
     vole::lock_os_thread();
@@ -305,7 +306,7 @@ RACE(on_threads_of_their_own) {
 
 // It loses its processor in there, and goes on with another, perhaps on another thread.
 RACE(while_evicted) {
-  int x = 0;
+  SHARED(x);
   vole::mutex m;
   auto hog = [&] {
     const auto until = vole::now() + std::chrono::milliseconds(25);
@@ -321,7 +322,7 @@ RACE(while_evicted) {
 }
 
 RACE(exit_goroutine) {
-  int x = 0;
+  SHARED(x);
   vole::mutex m;
   struct at_the_end {
     int& x;

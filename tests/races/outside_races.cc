@@ -16,7 +16,7 @@ using races::step;
 namespace {
 
 RACE(after_func) {
-  int x = 0;
+  SHARED(x);
   vole::chan<> ran;
   if constexpr (!kRacy) x = 1;
   const vole::func_timer t = vole::after_func(1ms, [&] {
@@ -28,7 +28,7 @@ RACE(after_func) {
 }
 
 RACE(after_func_reset) {
-  int x = 0;
+  SHARED(x);
   vole::chan<> ran;
   vole::func_timer t = vole::after_func(1h, [&] {
     ++x;
@@ -44,7 +44,7 @@ RACE(after_func_reset) {
 }
 
 RACE(after) {
-  int x = 0;
+  SHARED(x);
   vole::chan<vole::recv_chan<vole::time_point>> handed;
   both(
       [&] {
@@ -61,7 +61,7 @@ RACE(after) {
 
 // Two who wait for ticks have nothing to do with each other.
 RACE(ticks_order_nothing) {
-  int x = 0;
+  SHARED(x);
   vole::ticker t(200us);
   vole::mutex m;
   auto body = [&] {
@@ -76,7 +76,7 @@ RACE(ticks_order_nothing) {
 }
 
 RACE(sleep_orders_nothing) {
-  int x = 0;
+  SHARED(x);
   vole::mutex m;
   auto body = [&](vole::duration d) {
     vole::sleep_for(d);
@@ -89,7 +89,7 @@ RACE(sleep_orders_nothing) {
 
 RACE(cancel) {
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
-  int x = 0;
+  SHARED(x);
   both(
       [&, c = std::move(cancel)]() mutable {
         if constexpr (!kRacy) x = 1;
@@ -102,9 +102,27 @@ RACE(cancel) {
       });
 }
 
+RACE(cancel_seen_by_done) {
+  auto [ctx, cancel] = vole::with_cancel(vole::context::background());
+  SHARED(x);
+  step over;
+  both(
+      [&, c = std::move(cancel)]() mutable {
+        if constexpr (!kRacy) x = 1;
+        c();
+        if constexpr (kRacy) x = 1;
+        over.now();
+      },
+      [&, ctx = ctx] {
+        over.after();
+        ctx.done().recv();
+        ++x;
+      });
+}
+
 RACE(cancel_seen_by_err) {
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
-  int x = 0;
+  SHARED(x);
   both(
       [&, c = std::move(cancel)]() mutable {
         if constexpr (!kRacy) x = 1;
@@ -121,7 +139,7 @@ RACE(canceled_wait) {
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
   vole::mutex held;
   held.lock();
-  int x = 0;
+  SHARED(x);
   both(
       [&, c = std::move(cancel)]() mutable {
         if constexpr (!kRacy) x = 1;
@@ -137,7 +155,7 @@ RACE(canceled_wait) {
 }
 
 RACE(deadline) {
-  int x = 0;
+  SHARED(x);
   if constexpr (!kRacy) x = 1;
   auto [ctx, cancel] = vole::with_timeout(vole::context::background(), 1ms);
   vole::wait_group over;
@@ -151,14 +169,15 @@ RACE(deadline) {
 
 RACE(context_value) {
   static constexpr vole::context_key<int*> key{"x"};
-  int x = 0, y = 0;
+  SHARED(x);
+  SHARED(y);
   const vole::context ctx = vole::with_value(vole::context::background(), key, &x);
   both([&] { ++**ctx.value(key); }, [&] { ++*(kRacy ? *ctx.value(key) : &y); });
 }
 
 RACE(after_func_of_a_context) {
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
-  int x = 0;
+  SHARED(x);
   vole::chan<> ran;
   if constexpr (!kRacy) x = 1;
   auto watch = vole::after_func(ctx, [&] {
@@ -174,7 +193,7 @@ RACE(after_func_of_a_context) {
 
 RACE(context_callback) {
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
-  int x = 0;
+  SHARED(x);
   vole::chan<> ran(1);
   both([&, c = std::move(cancel)]() mutable { c(); },
        [&, ctx = ctx] {
@@ -190,7 +209,7 @@ RACE(context_callback) {
 
 RACE(stop_token) {
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
-  int x = 0;
+  SHARED(x);
   vole::chan<> ran(1);
   both([&, c = std::move(cancel)]() mutable { c(); },
        [&, ctx = ctx] {
@@ -226,7 +245,7 @@ RACE(connection_closed_by_another) {
   auto ends = vole::net::pipe();
   vole::net::conn a = std::move(ends.first), b = std::move(ends.second);
   std::array<char, 16> in{};
-  int x = 0;
+  SHARED(x);
   both(
       [&] {
         std::error_code error;
@@ -242,7 +261,7 @@ RACE(connection_closed_by_another) {
 
 RACE(echo) {
   vole::net::listener l = vole::net::listen("tcp", "127.0.0.1:0");
-  int served = 0;
+  SHARED(served);
   vole::mutex m;
   vole::group g;
   g.go([&] {
@@ -283,7 +302,7 @@ RACE(signal_notify) {
 }
 
 RACE(process_output) {
-  int x = 0;
+  SHARED(x);
   vole::mutex m;
   auto body = [&] {
     const auto done = vole::process::run({"echo", "hello"});

@@ -14,7 +14,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 REPORTED = 66  # TSan's exit status
-SENTENCE = "WARNING: ThreadSanitizer: data race"
+SENTENCE = "WARNING: ThreadSanitizer: "
 
 
 class Runner:
@@ -54,6 +54,7 @@ def parse():
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--procs", default="1,2,4")
     parser.add_argument("--only")
+    parser.add_argument("--twins", action="store_true", help="no racy programs")
     parser.add_argument("--launcher")
     parser.add_argument("--timeout", type=int, default=120)
     parser.add_argument("--jobs", type=int, default=2)
@@ -68,7 +69,7 @@ def main():
     procs = [int(p) for p in options.procs.split(",")]
     names = [options.only] if options.only else runner.names()
     jobs = [(name, p, racy) for _ in range(options.runs) for name in names for p in procs
-            for racy in (True, False)]
+            for racy in (True, False) if not (racy and options.twins)]
     if not options.only and options.runs == 1 and not options.table:
         jobs = [(name, p, True) for name in names for p in procs] + [("all", p, False) for p in procs]
     as_expected = {}

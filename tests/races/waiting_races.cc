@@ -14,7 +14,7 @@ namespace {
 
 RACE(write_after_send) {
   vole::chan<int*> c;
-  int x = 0;
+  SHARED(x);
   both(
       [&] {
         if constexpr (!kRacy) x = 1;
@@ -26,7 +26,7 @@ RACE(write_after_send) {
 
 RACE(write_after_buffered_send) {
   vole::chan<int*> c(4);
-  int x = 0;
+  SHARED(x);
   step sent;
   both(
       [&] {
@@ -42,7 +42,7 @@ RACE(write_after_buffered_send) {
 }
 
 RACE(channel_of_pointers) {
-  struct message {
+  struct alignas(64) message {
     int value = 0;
   };
   vole::chan<message*> there;
@@ -72,7 +72,7 @@ RACE(channel_of_pointers) {
 // receive -> the return of send: of an unbuffered channel only. The receiver is there first.
 RACE(buffered_instead_of_unbuffered) {
   vole::chan<> c(kRacy ? 1 : 0);
-  int x = 0;
+  SHARED(x);
   step about_to;
   both(
       [&] {
@@ -91,7 +91,7 @@ RACE(buffered_instead_of_unbuffered) {
 // The same, and the sender is there first.
 RACE(buffered_instead_of_unbuffered_later) {
   vole::chan<> c(kRacy ? 1 : 0);
-  int x = 0;
+  SHARED(x);
   both(
       [&] {
         for (int i = 0; i < 10; ++i) vole::yield();
@@ -107,7 +107,7 @@ RACE(buffered_instead_of_unbuffered_later) {
 // A buffered channel as a semaphore: the k-th receive comes before the (k + capacity)-th send.
 RACE(channel_as_semaphore) {
   vole::chan<> tokens(kRacy ? 2 : 1);
-  int x = 0;
+  SHARED(x);
   vole::wait_group over;
   for (int i = 0; i < 6; ++i)
     over.go([&] {
@@ -123,7 +123,7 @@ RACE(channel_as_semaphore) {
 RACE(pipeline) {
   constexpr int kMany = 200;
   vole::chan<std::unique_ptr<int>> c(3);
-  int after = 0;
+  SHARED(after);
   both(
       [&] {
         for (int i = 0; i < kMany; ++i) c.send(std::make_unique<int>(i));
@@ -140,7 +140,7 @@ RACE(pipeline) {
 RACE(many_senders_many_receivers) {
   vole::chan<int*> c(2);
   int values[64] = {};
-  int counted = 0;
+  SHARED(counted);
   vole::wait_group over;
   for (int s = 0; s < 4; ++s)
     over.go([&, s] {
@@ -182,7 +182,7 @@ RACE(close_against_send) {
 
 RACE(write_before_close) {
   vole::chan<> c;
-  int x = 0;
+  SHARED(x);
   both(
       [&] {
         if constexpr (!kRacy) x = 1;
@@ -197,7 +197,7 @@ RACE(write_before_close) {
 
 RACE(select) {
   vole::chan<int*> a, b;
-  int x = 0;
+  SHARED(x);
   both(
       [&] {
         if constexpr (!kRacy) x = 1;
@@ -209,7 +209,8 @@ RACE(select) {
 
 RACE(select_on_a_ring) {
   vole::chan<int*> a(2), b(2);
-  int x = 0, y = 0;
+  SHARED(x);
+  SHARED(y);
   both(
       [&] {
         for (int i = 0; i < 2; ++i) {
@@ -228,7 +229,7 @@ RACE(select_on_a_ring) {
 
 RACE(try_send) {
   vole::chan<int*> c(1);
-  int x = 0;
+  SHARED(x);
   both(
       [&] {
         if constexpr (!kRacy) x = 1;
@@ -240,7 +241,7 @@ RACE(try_send) {
 
 RACE(from_a_plain_thread) {
   vole::chan<int*> c;
-  int x = 0;
+  SHARED(x);
   std::thread t([&] {
     if constexpr (!kRacy) x = 1;
     c.send(&x);
@@ -252,7 +253,7 @@ RACE(from_a_plain_thread) {
 
 RACE(to_a_plain_thread) {
   vole::chan<int*> c;
-  int x = 0;
+  SHARED(x);
   std::thread t([&] { ++**c.recv(); });
   if constexpr (!kRacy) x = 1;
   c.send(&x);
@@ -262,7 +263,7 @@ RACE(to_a_plain_thread) {
 
 RACE(wait_before_add) {
   vole::wait_group group;
-  int x = 0;
+  SHARED(x);
   step waited, over;
   if constexpr (!kRacy) group.add();
   vole::go([&] {
@@ -284,7 +285,7 @@ RACE(wait_before_add) {
 // done() comes before wait(), add() before nothing.
 RACE(positive_add_orders_nothing) {
   vole::wait_group group;
-  int x = 0;
+  SHARED(x);
   step added;
   group.add();
   if constexpr (!kRacy) group.add();
@@ -310,7 +311,7 @@ RACE(positive_add_orders_nothing) {
 
 RACE(shared_mutex_written_by_readers) {
   vole::shared_mutex m;
-  int x = 0;
+  SHARED(x);
   auto add = [&] {
     for (int i = 0; i < 5; ++i) {
       if constexpr (kRacy) {
@@ -328,7 +329,8 @@ RACE(shared_mutex_written_by_readers) {
 
 RACE(shared_mutex) {
   vole::shared_mutex m;
-  int x = 0, seen = 0;
+  SHARED(x);
+  SHARED(seen);
   vole::mutex n;
   vole::wait_group over;
   for (int i = 0; i < 3; ++i)
@@ -356,7 +358,7 @@ RACE(condition_variable) {
   vole::mutex m;
   vole::condition_variable changed;
   bool ready = false;
-  int x = 0;
+  SHARED(x);
   both(
       [&] {
         std::unique_lock hold(m);
@@ -375,7 +377,7 @@ RACE(condition_variable) {
 
 RACE(semaphore_as_mutex) {
   vole::semaphore s(kRacy ? 2 : 1);
-  int x = 0;
+  SHARED(x);
   auto add = [&] {
     for (int i = 0; i < 5; ++i) {
       s.acquire();
@@ -390,7 +392,7 @@ RACE(semaphore_as_mutex) {
 // Who releases comes before who acquires, and not before the next who releases.
 RACE(two_releases) {
   vole::semaphore s(0);
-  int x = 0;
+  SHARED(x);
   step released;
   both(
       [&] {
@@ -411,7 +413,7 @@ RACE(two_releases) {
 
 RACE(latch) {
   vole::latch all(2);
-  int x = 0;
+  SHARED(x);
   both(
       [&] {
         if constexpr (!kRacy) x = 1;
@@ -426,12 +428,12 @@ RACE(latch) {
 
 RACE(barrier) {
   vole::barrier<> all(2);
-  int x[2] = {};
+  alignas(64) int x[32] = {};
   auto body = [&](int mine) {
     for (int i = 0; i < 3; ++i) {
-      ++x[mine];
+      ++x[16 * mine];
       all.arrive_and_wait();
-      races::use(x[1 - mine]);
+      races::use(x[16 * (1 - mine)]);
       if constexpr (!kRacy) all.arrive_and_wait();
     }
   };
@@ -440,7 +442,7 @@ RACE(barrier) {
 
 RACE(once_bypassed) {
   vole::once once;
-  int x = 0;
+  SHARED(x);
   auto get = [&] {
     once.call([&] { x = 1; });
     return x;
@@ -469,16 +471,16 @@ RACE(once_value) {
 
 RACE(group) {
   vole::group g;
-  int x[2] = {};
+  alignas(64) int x[32] = {};
   g.go([&] { ++x[0]; });
-  g.go([&] { ++x[kRacy ? 0 : 1]; });
+  g.go([&] { ++x[kRacy ? 0 : 16]; });
   g.wait();
-  races::use(x[0] + x[1]);
+  races::use(x[0] + x[16]);
 }
 
 RACE(group_read_before_wait) {
   vole::group g;
-  int x = 0;
+  SHARED(x);
   g.go([&] { ++x; });
   if constexpr (kRacy) ++x;
   g.wait();
@@ -503,7 +505,7 @@ RACE(singleflight) {
 
 RACE(concurrent_map_of_pointers) {
   vole::concurrent_map<int, int*> m;
-  int x = 0;
+  SHARED(x);
   both(
       [&] {
         if constexpr (!kRacy) ++x;

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <system_error>
 
+#include <vole/detail/race.h>
+
 #include <vole/detail/mutex_sampling.h>
 #include <vole/detail/stack_place.h>
 

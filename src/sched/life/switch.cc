@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/likely.h"
+#include "os/os.h"
 #include "sched/life/enter.h"
 #include "sched/work/env.h"
 #include "sched/life/exit.h"
@@ -16,6 +17,18 @@
 
 namespace vole::rt {
 namespace {
+
+// Under TSan.
+void start_history(G& g) noexcept {
+  if constexpr (race::on) {
+    const std::size_t most = os::mapping_budget() / 2;
+    if (g.history.starts() <= most) return;
+    fatal(sentence() << "more than " << most
+                     << " goroutines are alive. Under ThreadSanitizer each takes two mappings, and the "
+                        "kernel allows a process vm.max_map_count of them. Raise that (sysctl -w "
+                        "vm.max_map_count=1000000), or have fewer goroutines at once");
+  }
+}
 
 // What the departing side keeps and the arriving side gets back. Mostly there is nothing on
 // either side; a G's copy is empty unless it departed with something.
@@ -200,6 +213,7 @@ void* switch_to(M& m, G* g) noexcept {
 
 void attach_stack(G* g, const stack& s) noexcept {
   g->stack = s;
+  start_history(*g);
   arch::san_fresh_stack(s.lo, s.bytes);
   g->sp.store(arch::make_first_frame(s.top()), relaxed);
   g->started = true;
@@ -263,6 +277,7 @@ extern "C" vole_next vole_goroutine_finish() noexcept {
     trace::departs(m, *g, trace::leaving::end, next, wait_reason::none, nullptr);
   if (next != nullptr && !next->started) {
     next->stack = g->stack;
+    start_history(*next);
     next->started = true;
     arch::san_fresh_stack(next->stack.lo, next->stack.bytes);
     aim_at(m, next);
