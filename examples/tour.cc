@@ -83,7 +83,7 @@ void many() {
 
 // ── a web server, twice ───────────────────────────────────────────────────────────────────
 
-// What both servers do for a request. Two of the three kinds never yield.
+// The work of both servers for a request. Two of the three kinds never yield.
 void handle(std::string_view request) {
   if (request.starts_with("GET /loop "))
     for (const auto end = steady_clock::now() + kBusy; steady_clock::now() < end;) {

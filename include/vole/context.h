@@ -53,7 +53,7 @@ class context_key {
 
 class [[nodiscard]] context {
  public:
-  // Never cancelled, no deadline, no values. Likewise one that was moved from.
+  // Never cancelled, no deadline, no values. A context that was moved from is one, too.
   static context background() noexcept { return context(); }
   context() noexcept = default;
   explicit context(detail::context_node* owned) noexcept : node_(owned) {}  // with_*'s
@@ -79,8 +79,8 @@ class [[nodiscard]] context {
   recv_chan<> done() const noexcept;
   // None while it is not cancelled; then errc::canceled or errc::deadline_exceeded, for ever.
   std::error_code err() const noexcept;
-  // What cancel() was given, or the deadline; if nothing, err() as a std::system_error. Null while
-  // not cancelled.
+  // The exception that cancel() was given; without one, err() as a std::system_error. Null while not
+  // cancelled.
   std::exception_ptr cause() const;
   std::optional<time_point> deadline() const noexcept;
   // The innermost value of that key; it lives as long as this context. nullptr: there is none.
@@ -332,8 +332,9 @@ func_watch after_func(C&& its_cancel_function_is_gone, F&& fn) = delete;
 //     c.read(...);
 //
 // Destroying it waits for an fn that runs, unless fn does so itself: then it goes on. An fn that waited
-// when the runtime ended is over; one that computes on is waited for. An exception that leaves fn ends the program. The
-// function is started where it would be by after_func(ctx, fn): in a goroutine of its own.
+// when the runtime ended is over; one that computes on is waited for. An exception that leaves fn
+// ends the program. The function is started where it would be by after_func(ctx, fn): in a
+// goroutine of its own.
 class [[nodiscard]] context_callback {
  public:
   template <detail::deferrable F>

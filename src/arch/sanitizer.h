@@ -1,4 +1,4 @@
-// What sanitizers must be told about stacks. Without one every function is empty.
+// Tells the sanitizers about stacks. In a build without one every function is empty.
 //
 // Law    to ASan, and to TSan where it watches the runtime itself (VOLE_TSAN_RUNTIME), a stack is a
 //        record in its own lowest bytes, which lives exactly as long as the memory does; there each
@@ -41,8 +41,8 @@ void san_aim(san_thread& t, std::byte* lo, void* fiber) noexcept;
 // The goroutine that it aims at goes on where the current one has ended, on its stack.
 void san_succeed(san_thread& t) noexcept;
 void san_release_all() noexcept;                      // before the stacks are unmapped
-// This memory goes back to the kernel. Abandoned frames have left their marks in its shadow, and
-// whoever is given the addresses next must not meet them.
+// This memory goes back to the kernel. Abandoned frames have left their marks in its shadow, which
+// the next user of the addresses must not meet.
 void san_unmapping(const void* at, std::size_t bytes) noexcept;
 #else
 inline constexpr bool kSanitized = false;

@@ -24,8 +24,6 @@ using namespace base;
 
 struct M;
 
-enum class p_status : std::uint8_t { idle, running, stopped, dead };
-
 inline constexpr std::uint32_t kStackCache = 32;
 
 // A count with one writer at a time and many readers.
@@ -42,15 +40,16 @@ struct alignas(64) P {
   // ── the queue, where thieves look ──
   atomic<runnable*> runnext{nullptr};  // [5] a newborn; owner stores, thieves may take
   std::uint32_t id = 0;
-  atomic<std::uint8_t> wasted_wakes{0};        // wake-ups for its work that brought nothing, in a row:
-                                       // sched/policy/contention.h; whoever judges, anybody reads
+  atomic<std::uint8_t> wasted_wakes{
+      0};                              // wake-ups for its work that brought nothing, in a row; any
+                                       // M writes, anybody reads (sched/policy/contention.h)
   atomic<bool> invites{false};         // thieves may come all the same; sysmon sets it
   local_queue ring;
 
   // ── the queue, where they do not ── owner; sysmon reads
   alignas(64) atomic<runnable*> ready_next{nullptr};  // readied last, runs next: see sched/work/wake.h
   owner_count switches;
-  base::presence* presence = nullptr;          // where it sits in the locks that are its own
+  base::presence* presence = nullptr;  // which of its own locks it is inside (base/bias.h)
   atomic<std::uint32_t> schedtick{0};
   std::int64_t oldest_at = 0;          // coarse clock: when the ring's oldest was last preferred
   bool adds_to_backlog = false;                // the last spill added to a backlog in the global queue
@@ -71,11 +70,19 @@ struct alignas(64) P {
 
   // ── ownership ──
   alignas(64) atomic<M*> m{nullptr};   // written by the owner; the world-stopper reads
-  atomic<p_status> status{p_status::idle};
+  p_status_word status;
   atomic<std::uint32_t> safe_point{0};  // a function is to be run for it: sched/hold/safe_point.h
   P* next = nullptr;                   // idle list; under the scheduler lock
-  M* taken_from = nullptr;             // the world-stopper: who gets it back
+  M* taken_from = nullptr;             // the world-stopper's: the M that gets it back
   bool was_idle = false;               // the world-stopper: it took it from the idle list
 };
+
+// The only way a P changes status.
+inline void set_status(P& p, p_status to) noexcept {
+#ifdef VOLE_CHECKED
+  check_status(p, to);
+#endif
+  p.status.now_.store(to, relaxed);
+}
 
 }  // namespace vole::rt

@@ -1,6 +1,6 @@
 // One operation on a file that would block: try, wait, try again.
 //
-// Who    src/net, in user context, with the lock of that way held (`turn`).
+// Who    src/net and src/file, in user context, with the lock of that way held (`turn`).
 // Note   the quick way is one compare-exchange in, the call, and one out: the runtime is not
 //        entered.
 #pragma once
@@ -54,7 +54,7 @@ class turn {
   ~turn() {
     if (file_ != nullptr) file_->release(way_);
   }
-  // Likewise, unless the context is done: before, or while others have their turn. ctx may be null.
+  // The same, unless the context is done before, or while others have their turn. ctx may be null.
   turn(pollable* p, way w, const context* ctx, std::error_code& error) noexcept
       : file_(take(p, w, ctx, error)), way_(w) {}
   turn(const turn&) = delete;

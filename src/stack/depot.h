@@ -10,7 +10,7 @@
 // Where  in the runtime or on plain threads; takes lock_rank::depot.
 // Law    every stack is exactly one of: held by a caller, hot-free (pages kept),
 //        cold-free (pages given back), never yet used. Of the last, some are guarded
-//        and can be had, some are being guarded by who claimed them.
+//        and can be had, some are being guarded by the thread that claimed them.
 // Note   stacks that freed last are handed out first: their pages and cache lines
 //        are warm. Guards are made by MADV_GUARD_INSTALL; where the kernel refuses
 //        that, by mprotect, up to a share of its mappings, and take() says ENOMEM
@@ -70,7 +70,9 @@ counts count() noexcept;
 void pin(const stack& s) noexcept;
 void release_all() noexcept;
 
-// As on a kernel without MADV_GUARD_INSTALL, for stacks made ready from now on; said anew.
+// As on a kernel without MADV_GUARD_INSTALL, for stacks made ready from now on; not said, since it was
+// asked for. For tests: said anew.
+void use_mprotect_guards(bool on) noexcept;
 void force_mprotect_guards_for_test(bool on) noexcept;
 
 }  // namespace depot

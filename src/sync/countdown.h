@@ -1,4 +1,4 @@
-// A count and those who wait until it is zero: what wait_group and latch have in common.
+// A count, and a list of waiters until it is zero: the common part of wait_group and latch.
 //
 // Who    wait_group.cc, latch.cc; any goroutine, any plain thread.
 // Law    kWaiting is set by a waiter while the count is above zero, and cleared, together
@@ -6,8 +6,8 @@
 //        the object, and only then does it wake them. So a wait may return on a word
 //        of 0 alone: with kWaiting still set somebody is about to touch the object.
 //        The count changes without the lock, always.
-// Law    who gives up clears kWaiting only while the count is above zero: at zero the one who
-//        brought it there is on its way, counts on the flag, and clears it.
+// Law    a waiter that gives up clears kWaiting only while the count is above zero. At zero the
+//        releaser that brought it there is on its way, relies on the flag, and clears it.
 // Note   a waiter that finds count 0 and kWaiting queues as well: the releaser in
 //        flight will wake it, too.
 // Proof  tests/stress/wait_group_stress_test.cc, sync_context_stress_test.cc; the destruction
@@ -47,8 +47,8 @@ struct zero {
   static std::uint64_t given_up(std::uint64_t word, bool any) noexcept {
     return any || left(word) == 0 ? word : word & ~kWaiting;
   }
-  // The end of the runtime takes everybody off, and then does what those were about to who were on
-  // their way in.
+  // The end of the runtime takes all waiters off, and then finishes the calls of goroutines that were
+  // on their way in.
   static void unlink(void* object, waiter* w) noexcept {
     auto& s = *static_cast<waitable*>(object);
     lock(s);
@@ -60,8 +60,8 @@ struct zero {
   }
 };
 
-// The count has reached zero and somebody waits. All are taken off; those whose context was first
-// are left to it.
+// The count has reached zero and somebody waits. Takes all waiters off, except those that their
+// context has claimed.
 inline void release_all_inside(waitable& s, M* m) noexcept {
   wake_list go;
   while (waiter* const w = rt::wait_queue::pop_claimed(s.waiters)) go.add(w);

@@ -4,12 +4,12 @@
 // Law    with the lock free:
 //          a writer waits  =>  somebody is inside;
 //          readers wait    =>  a writer is inside or waits.
-//        So whoever waits is let in by one who leaves, always by hand-over: the word
+//        So a waiter is let in by a party that leaves, always by hand-over: the word
 //        never says "free" while somebody waits.
-//        `waiting`: a reader or a writer does.
-//        Who leaves claims whom it lets in: one whose time is over, or whose context was
-//        cancelled, is passed over.
-// Note   unlock() lets all readers in that wait, then the last of them the next
+//        `waiting` is set while a reader or a writer waits.
+//        A party that leaves claims the waiters it lets in: one whose time is over, or whose
+//        context was cancelled, is passed over.
+// Note   unlock() lets in all readers that wait, and the last of them lets in the next
 //        writer: neither side starves.
 // Proof  tests/stress/sync_stress_test.cc
 
@@ -34,15 +34,15 @@ bool anybody_waits(const shared_waitable& s) noexcept {
   return s.waiters.first != nullptr || s.readers.first != nullptr;
 }
 
-// Locked. All who wait and can be served. What they add to the word.
+// Locked. Takes all readers off that wait and can be served; returns what they add to the word.
 std::uint64_t let_readers_in_locked(shared_waitable& s, wake_list& go) noexcept {
   std::uint64_t inside = 0;
   for (; waiter* const w = rt::wait_queue::pop_claimed(s.readers); inside += kReader) go.add(w);
   return inside;
 }
 
-// Locked; the one who leaves is the last inside, and nobody can come in without the lock. Lets in
-// whose turn it is and frees the lock.
+// Locked. The caller leaves as the last one inside, and nobody can come in without the lock. Lets in
+// the side whose turn it is and frees the lock.
 wake_list let_in_locked(shared_waitable& s, bool readers_first) noexcept {
   wake_list go;
   std::uint64_t inside = 0;
@@ -172,7 +172,7 @@ bool leave_alone(shared_waitable& s) noexcept {
   for (;;) {
     if (count_of(seen) == 0)
       misused("shared_mutex", "unlock_shared of a mutex that nobody has locked shared", &s,
-              "Each unlock_shared() must follow a lock_shared(); who called lock() calls unlock(). "
+              "Each unlock_shared() must follow a lock_shared(); after lock() call unlock(). "
               "std::shared_lock sees to that");
     if (count_of(seen) == 1 && (seen & kWaiting) != 0) return false;
     if (s.word.compare_exchange_strong(seen, seen - kReader, release, relaxed)) return true;
@@ -224,7 +224,7 @@ bool shared_lock_shared_unless(shared_waitable& s, const context& ctx,
 void shared_unlock_slow(shared_waitable& s) noexcept {
   if ((s.word.load(relaxed) & kWriter) == 0)
     misused("shared_mutex", "unlock of a mutex that is not locked (or is locked shared)", &s,
-            "Each unlock() must follow a lock(); who called lock_shared() calls unlock_shared(). "
+            "Each unlock() must follow a lock(); after lock_shared() call unlock_shared(). "
             "std::unique_lock and std::shared_lock see to that");
   yield_to_new_owner(inside<&leave_inside<&leave_as_writer_locked>>(s));
 }

@@ -36,7 +36,7 @@ int running_threads() {
   return n;
 }
 
-// What a plain thread sees. a release, or threads on their way to sleep, may spoil some of it.
+// A plain thread looks on. A release, or threads on their way to sleep, may spoil some of its samples.
 struct sampler {
   std::atomic<bool> stop{false};
   std::vector<int> seen;
@@ -78,10 +78,11 @@ stretch while_all_run(hogs& them) {
   return {at_once, (seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) / (seconds(CLOCK_MONOTONIC) - wall) / cpus};
 }
 
-// max_procs(), and one on its way to sleep: in three stretches. Where others have the processors, sysmon
-// takes the P of a thread that is hardly let run, which then goes on without until it has run for a slice:
-// that may be most of them, and for long. So a stretch with more tells only if the program had its share;
-// eight of those break the promise. On a machine that stays busy nothing is said.
+// max_procs(), and one on its way to sleep: in three stretches. Where others have the processors,
+// sysmon takes the P of a thread that is hardly let run, which then goes on without until it has
+// run for a slice: that may be most of them, and for long. So a stretch with more tells only if the
+// program had its share; eight of those break the promise. On a machine that stays busy nothing is
+// said.
 template <int N>
 int all_progress() {
   return vole::run([] {

@@ -3,7 +3,7 @@
 //
 // Law    a send that was told ok arrives once, any other never; in order from one
 //        sender to one receiver. Nobody sleeps for ever once the channel is closed.
-//        Values are handed over without a race. Whoever is woken may destroy the channel.
+//        Values are handed over without a race. A thread that was woken may destroy the channel.
 // Note   the goroutine's half differs from a plain thread's in how it sleeps: the lock
 //        is released after its switch. That is select_model.cc's subject.
 #include "chan/close.cc"
@@ -37,7 +37,7 @@ const chan_type kType{sizeof(value), alignof(value),
                       },
                       nullptr, nullptr};
 
-// The shipped operations, or copies of as_guest and close_inside with one fault each.
+// The shipped operations, or copies of as_guest and chan_close_inside with one fault each.
 enum class fault {
   none,
   wakes_under_lock,    // and releases the lock of what may be gone
@@ -48,7 +48,7 @@ enum class fault {
   close_keeps_room,    // a send looks for room before it looks whether the channel is closed
   drops_unlooked,      // the last handle ends the core, whoever waits
   loser_not_due,       // who is found in a queue after the clock has claimed it is not waited for
-  keeps_orphan,        // who has waited in vain does not let go
+  keeps_orphan,        // a waiter whose time was over does not let go
 };
 
 template <fault F, class Direction>
@@ -207,7 +207,7 @@ struct destroying {
 };
 
 // The last handle goes while two wait, whose time may be over at any moment; perhaps one of them is
-// served before. Whoever is the last to come back ends the core, once.
+// served before. The last one that comes back ends the core, once.
 template <fault F>
 struct orphaned {
   struct party {

@@ -26,6 +26,17 @@ const int storm = setenv("VOLE_DEBUG", "storm=100", 1);  // before the first run
 
 VOLE_STRESS(TraceStress);
 
+// VOLE_TRACES=n: so many traces, however long that takes.
+class budget {
+ public:
+  bool over() { return asked_ != nullptr ? ++n_ >= std::atoi(asked_) : limit_.over(); }
+
+ private:
+  const char* const asked_ = std::getenv("VOLE_TRACES");
+  const time_limit limit_;
+  int n_ = 0;
+};
+
 int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 
 void step(dice& d, vole::chan<int>& c, vole::mutex& m) {
@@ -58,7 +69,8 @@ void step(dice& d, vole::chan<int>& c, vole::mutex& m) {
   }
 }
 
-// Goroutines at work while `fn` runs on a plain thread. Whoever is left in a channel is let go.
+// Goroutines at work while `fn` runs on a plain thread. Those that wait in the channel at the end are
+// served until all have left.
 template <class Fn>
 void beside_a_party(Fn&& fn) {
   ASSERT_EQ(storm, 0);
@@ -101,7 +113,7 @@ TEST_P(TraceStress, FilesComeAndGo) {
   const scratch file("stress.trace");
   std::uint64_t events = 0;
   beside_a_party([&] {
-    const time_limit limit;
+    budget limit;
     do {
       trace::start(file.path());
       std::this_thread::sleep_for(5ms);
@@ -116,7 +128,7 @@ TEST_P(TraceStress, FilesComeAndGo) {
 TEST_P(TraceStress, SnapshotsOfARing) {
   const scratch file("snapshot.trace");
   beside_a_party([&] {
-    const time_limit limit;
+    budget limit;
     do {
       trace::record({.bytes = 1u << 20});
       for (int i = 0; i < 3; ++i) {

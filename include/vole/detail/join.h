@@ -176,12 +176,12 @@ class joinable_task final : public join_state<R> {
   VOLE_UNSEEN static void finish_through(void* callable, joinable_task* task) noexcept {
     static_cast<record*>(callable)->finishing = task;
   }
-  // Whoever gets the task out of the goroutine's record finishes it, once.
+  // The caller that gets the task out of the goroutine's record finishes it; only one does.
   VOLE_UNSEEN static joinable_task* claim(void* callable) noexcept {
     return __atomic_exchange_n(&static_cast<record*>(callable)->open, nullptr, __ATOMIC_ACQ_REL);
   }
 
-  // On the goroutine, having claimed it. The runtime may end while it tells those who wait.
+  // On the goroutine, having claimed it. The runtime may end while it wakes the waiters.
   void finish_here(void* callable, outcome o) noexcept {
     finish_through(callable, this);
     this->conclude(o);

@@ -15,14 +15,14 @@ namespace {
 
 struct maker_state {
   base::lock<lock_rank::thread_maker> lock;
-  fifo<M, &M::next> waiting;               // under lock: to be born
+  fifo<M, &M::next> waiting;                    // under lock: threads that are to be made
   atomic<std::uint32_t> wake_word{0};           // grows with every request
   atomic<bool> closing{false};
   os::thread thread;
   note begun;
   atomic<std::uint64_t> tid{0};
   atomic<std::int64_t> birth_began{0};     // 0: none is under way
-  atomic<std::uint32_t> pending{0};         // births begun, less threads that have come to m_main
+  atomic<std::uint32_t> pending{0};        // threads begun, less those that have come to m_main
   atomic<std::int64_t> pending_since{0};    // the last of either, roughly
 };
 constinit maker_state own;
@@ -47,8 +47,6 @@ void renew(M& m) noexcept {
   m.ends_with_g = false;
   m.away = m.last_p = nullptr;
   m.patient = false;
-  m.idle.store(false, seq_cst);
-  m.polling.store(false, seq_cst);
   m.call.store(0, relaxed);
   m.contended = 0;
   m.stole_at = m.called_at = 0;
@@ -56,7 +54,7 @@ void renew(M& m) noexcept {
   m.san = {};
 }
 
-// Who runs without a P, or was captured and will be let go, comes back for one.
+// A goroutine that runs without a P, or was captured and will be released, comes back for one.
 bool anybody_without_p() noexcept {
   return sched.evicted.load(seq_cst) != 0 || sched.captured_ms.load(seq_cst) != 0;
 }
@@ -66,15 +64,11 @@ bool called_off(M* m, int error) noexcept {
   sched.lock.acquire();
   const bool can_wait = anybody_without_p();
   if (can_wait) {
-    P* const p = m->next_p;
-    const bool spinning = m->spinning;
-    m->next_p = nullptr;
-    m->spinning = false;
-    m->alive.store(false, std::memory_order_release);
+    call_off_locked(*m);
+    set_status(*m, m_status::free);
     --sched.m_count;
     sched.free_ms.push(m);
     sched.refused_at = os::now_ns();
-    set_aside_p_locked(p, spinning);
   }
   sched.lock.release();
   if (!can_wait) return false;
@@ -92,7 +86,7 @@ void give_birth(M* m) noexcept {
   os::thread born;  // m may be over before we know: from here on it is not ours
   const std::int64_t now = os::now_ns();
   own.birth_began.store(now, relaxed);
-  // The time first: with an old one sysmon would take this birth for one that is held up.
+  // The time first: with an old one sysmon would believe that this call is held up.
   if (own.pending.load(relaxed) == 0) own.pending_since.store(now, relaxed);
   own.pending.fetch_add(1, std::memory_order_release);  // pairs: is_held_up
   const int error = os::create_thread(&born, spec);
@@ -167,7 +161,7 @@ M* new_m_locked() noexcept {
   m->id = sched.next_m_id.fetch_add(1, relaxed);
   trace::become_quiet(m->hot);  // until it runs
   trace::flag(*m, trace::is_on());
-  m->alive.store(true, std::memory_order_release);
+  set_status(*m, m_status::awake);
   ++sched.m_count;
   return m;
 }
@@ -200,7 +194,7 @@ int start() noexcept {
   os::save_signal_mask();
   os::thread_spec spec;
   spec.main = &thread_maker_main;
-  spec.name = "vole-thread_maker";
+  spec.name = "vole-maker";
   spec.block_signals = true;
   own.begun.clear();
   const int error = os::create_thread(&own.thread, spec);

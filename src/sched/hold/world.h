@@ -6,7 +6,8 @@
 // runs on; Ms inside the runtime see the stop on their way out or in find and give
 // their P up themselves. No signal, no waiting for user code.
 //
-// Who    set_max_procs, the end of the runtime, dumps; any thread, user context.
+// Who    set_max_procs, dumps and the end of the runtime, on any thread in user context; sysmon, for a
+//        new number of processors and a page of scheddetail.
 // Law    between stop and start every P is `stopped` (or dead) and belongs to the
 //        stopper. Attention is set before hiding: a look that fails proves that the
 //        M will see it.
@@ -25,8 +26,8 @@ namespace vole::rt::world {
 void stop(std::string_view purpose) noexcept;  // one at a time; a second stopper waits. For traces: why
 void start() noexcept;
 
-// Between the two nobody stops the world, and no P comes or goes. Likewise one at a time; the
-// runtime does not end under a goroutine that does it.
+// Between the two nobody stops the world, and no P comes or goes. One caller at a time; the runtime
+// does not end under a goroutine that does it.
 void keep_going() noexcept;
 void may_stop() noexcept;
 

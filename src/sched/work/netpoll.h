@@ -1,6 +1,6 @@
-// What the network poller found, and who asks it.
+// Asking the network poller, and running what it returned.
 //
-// Who    find_polled: g0 with a P. poll_for_others: sysmon. The rest: who has polled.
+// Who    find_polled: g0 with a P. poll_for_others: sysmon. The rest: the thread that has polled.
 // Where  in the runtime, no lock held.
 // Law    every completed wait that the poller returned is made runnable, once.
 // Note   [12] asks whether there are waiters; we ask whether any file is open: that count
@@ -23,7 +23,7 @@ struct woken_list {
 };
 woken_list wake_complete(poll::completions& done) noexcept;
 
-// All of them into m's ring; another worker is called if there are several [32], and if that pays
+// Puts them into m's ring; another worker is woken if there are several [32], and if that is worth it
 // (sched/policy/contention.h).
 void inject_owner(M& m, const woken_list& list) noexcept;
 
