@@ -59,10 +59,28 @@ void both(A&& a, B&& b) {
   over.wait();
 }
 
+// b begins when a is over, and nothing orders them: two accesses at the same instant TSan may miss.
+template <class A, class B>
+void in_turn(A&& a, B&& b) {
+  step over;
+  both(
+      [&] {
+        struct at_the_end {
+          step& over;
+          ~at_the_end() { over.now(); }
+        } const here{over};
+        a();
+      },
+      [&] {
+        over.after();
+        b();
+      });
+}
+
 inline void use(int) {}
 
 // An int with its bytes to itself: TSan remembers the last four accesses of each eight.
-#define SHARED(NAME)                \
+#define SHARED(NAME)                 \
   alignas(64) int NAME##_cell[16]{}; \
   int& NAME = NAME##_cell[0]
 

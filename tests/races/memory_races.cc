@@ -8,6 +8,7 @@
 #include "races/cases.h"
 
 using races::both;
+using races::in_turn;
 using races::step;
 
 namespace {
@@ -69,7 +70,7 @@ RACE(counter_by_atomics) {
       good.fetch_add(1, std::memory_order_relaxed);
     }
   };
-  both(add, add);
+  in_turn(add, add);
 }
 
 RACE(map_of_two) {
@@ -80,12 +81,12 @@ RACE(map_of_two) {
     if constexpr (!kRacy) hold.lock();
     m[key] = key;
   };
-  both([&] { insert(1); }, [&] { insert(2); });
+  in_turn([&] { insert(1); }, [&] { insert(2); });
 }
 
 RACE(vector_of_two) {
   std::vector<int> v(2);
-  both([&] { v[0] = 1; }, [&] { v[kRacy ? 0 : 1] = 2; });
+  in_turn([&] { v[0] = 1; }, [&] { v[kRacy ? 0 : 1] = 2; });
 }
 
 RACE(lazy_initialisation) {
@@ -99,7 +100,7 @@ RACE(lazy_initialisation) {
     }
     return *p;
   };
-  both([&] { get(); }, [&] { get(); });
+  in_turn([&] { get(); }, [&] { get(); });
 }
 
 RACE(captured_loop_variable) {
@@ -136,7 +137,7 @@ RACE(double_checked_flag) {
     }
     return value;
   };
-  both([&] { get(); }, [&] { get(); });
+  in_turn([&] { get(); }, [&] { get(); });
 }
 
 RACE(publication_by_atomics) {
@@ -180,6 +181,7 @@ RACE(address_of_a_local) {
         SHARED(mine);
         if constexpr (kRacy) {
           mine = 1;
+          ++mine;
           lent.store(&mine, std::memory_order_relaxed);
         } else {
           mine = 1;
@@ -204,13 +206,13 @@ RACE(slices_that_overlap) {
   auto fill = [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) v[i] = static_cast<int>(i);
   };
-  both([&] { fill(0, kRacy ? 51 : 50); }, [&] { fill(50, 100); });
+  in_turn([&] { fill(0, kRacy ? 51 : 50); }, [&] { fill(50, 100); });
 }
 
 RACE(mutex_on_one_side) {
   SHARED(x);
   vole::mutex m;
-  both(
+  in_turn(
       [&] {
         const std::lock_guard hold(m);
         ++x;
@@ -225,7 +227,7 @@ RACE(mutex_on_one_side) {
 RACE(two_mutexes) {
   SHARED(x);
   vole::mutex a, b;
-  both(
+  in_turn(
       [&] {
         const std::lock_guard hold(a);
         ++x;
@@ -261,7 +263,7 @@ RACE(std_mutex) {
     if constexpr (!kRacy) hold.lock();
     ++x;
   };
-  both(add, add);
+  in_turn(add, add);
 }
 
 RACE(plain_thread) {
@@ -287,7 +289,7 @@ RACE(in_blocking) {
     if constexpr (!kRacy) hold.lock();
     vole::blocking([&] { ++x; });
   };
-  both(add, add);
+  in_turn(add, add);
 }
 
 RACE(on_threads_of_their_own) {
@@ -337,11 +339,12 @@ RACE(exit_goroutine) {
     const at_the_end here{x, m};
     vole::exit_goroutine();
   };
-  both(body, body);
+  in_turn(body, body);
 }
 
 RACE(local_value_lent) {
   static vole::local<int> mine;
+  step wrote, used;
   vole::chan<int*> lent;
   vole::chan<int> copied;
   both(
@@ -353,14 +356,19 @@ RACE(local_value_lent) {
           copied.send(*mine);
         }
         ++*mine;
+        wrote.now();
+        used.after();
       },
       [&] {
         if constexpr (kRacy) {
-          ++**lent.recv();
+          int* const p = *lent.recv();
+          wrote.after();
+          ++*p;
         } else {
           races::use(*copied.recv());
         }
         ++*mine;
+        used.now();
       });
 }
 

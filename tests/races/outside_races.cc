@@ -11,26 +11,34 @@
 
 using namespace std::chrono_literals;
 using races::both;
+using races::in_turn;
 using races::step;
 
 namespace {
 
 RACE(after_func) {
+  step wrote;
   SHARED(x);
   vole::chan<> ran;
   if constexpr (!kRacy) x = 1;
   const vole::func_timer t = vole::after_func(1ms, [&] {
+    if constexpr (kRacy) wrote.after();
     ++x;
     ran.send();
   });
-  if constexpr (kRacy) x = 1;
+  if constexpr (kRacy) {
+    x = 1;
+    wrote.now();
+  }
   ran.recv();
 }
 
 RACE(after_func_reset) {
+  step wrote;
   SHARED(x);
   vole::chan<> ran;
   vole::func_timer t = vole::after_func(1h, [&] {
+    if constexpr (kRacy) wrote.after();
     ++x;
     ran.send();
   });
@@ -38,23 +46,31 @@ RACE(after_func_reset) {
       [&] {
         if constexpr (!kRacy) x = 1;
         (void)t.reset(1ms);
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
       },
       [&] { ran.recv(); });
 }
 
 RACE(after) {
+  step wrote;
   SHARED(x);
   vole::chan<vole::recv_chan<vole::time_point>> handed;
   both(
       [&] {
         if constexpr (!kRacy) x = 1;
         handed.send(vole::after(1ms));
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
       },
       [&] {
         const auto c = *handed.recv();
         c.recv();
+        if constexpr (kRacy) wrote.after();
         ++x;
       });
 }
@@ -88,21 +104,27 @@ RACE(sleep_orders_nothing) {
 }
 
 RACE(cancel) {
+  step wrote;
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
   SHARED(x);
   both(
       [&, c = std::move(cancel)]() mutable {
         if constexpr (!kRacy) x = 1;
         c();
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
       },
       [&, ctx = ctx] {
         ctx.done().recv();
+        if constexpr (kRacy) wrote.after();
         ++x;
       });
 }
 
 RACE(cancel_seen_by_done) {
+  step wrote;
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
   SHARED(x);
   step over;
@@ -110,32 +132,42 @@ RACE(cancel_seen_by_done) {
       [&, c = std::move(cancel)]() mutable {
         if constexpr (!kRacy) x = 1;
         c();
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
         over.now();
       },
       [&, ctx = ctx] {
         over.after();
         ctx.done().recv();
+        if constexpr (kRacy) wrote.after();
         ++x;
       });
 }
 
 RACE(cancel_seen_by_err) {
+  step wrote;
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
   SHARED(x);
   both(
       [&, c = std::move(cancel)]() mutable {
         if constexpr (!kRacy) x = 1;
         c();
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
       },
       [&, ctx = ctx] {
         while (!ctx.err()) vole::yield();
+        if constexpr (kRacy) wrote.after();
         ++x;
       });
 }
 
 RACE(canceled_wait) {
+  step wrote;
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
   vole::mutex held;
   held.lock();
@@ -144,26 +176,35 @@ RACE(canceled_wait) {
       [&, c = std::move(cancel)]() mutable {
         if constexpr (!kRacy) x = 1;
         c();
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
       },
       [&, ctx = ctx] {
         std::error_code error;
         (void)held.lock(ctx, error);
+        if constexpr (kRacy) wrote.after();
         ++x;
       });
   held.unlock();
 }
 
 RACE(deadline) {
+  step wrote;
   SHARED(x);
   if constexpr (!kRacy) x = 1;
   auto [ctx, cancel] = vole::with_timeout(vole::context::background(), 1ms);
   vole::wait_group over;
   over.go([&, ctx = ctx] {
     ctx.done().recv();
+    if constexpr (kRacy) wrote.after();
     ++x;
   });
-  if constexpr (kRacy) x = 1;
+  if constexpr (kRacy) {
+    x = 1;
+    wrote.now();
+  }
   over.wait();
 }
 
@@ -172,26 +213,32 @@ RACE(context_value) {
   SHARED(x);
   SHARED(y);
   const vole::context ctx = vole::with_value(vole::context::background(), key, &x);
-  both([&] { ++**ctx.value(key); }, [&] { ++*(kRacy ? *ctx.value(key) : &y); });
+  in_turn([&] { ++**ctx.value(key); }, [&] { ++*(kRacy ? *ctx.value(key) : &y); });
 }
 
 RACE(after_func_of_a_context) {
+  step wrote;
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
   SHARED(x);
   vole::chan<> ran;
   if constexpr (!kRacy) x = 1;
   auto watch = vole::after_func(ctx, [&] {
+    if constexpr (kRacy) wrote.after();
     ++x;
     ran.send();
   });
   both([&, c = std::move(cancel)]() mutable { c(); },
        [&] {
-         if constexpr (kRacy) x = 1;
+         if constexpr (kRacy) {
+           x = 1;
+           wrote.now();
+         }
          ran.recv();
        });
 }
 
 RACE(context_callback) {
+  step wrote;
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
   SHARED(x);
   vole::chan<> ran(1);
@@ -199,15 +246,20 @@ RACE(context_callback) {
        [&, ctx = ctx] {
          if constexpr (!kRacy) x = 1;
          const vole::context_callback watch(ctx, [&] {
+           if constexpr (kRacy) wrote.after();
            ++x;
            ran.send();
          });
-         if constexpr (kRacy) x = 1;
+         if constexpr (kRacy) {
+           x = 1;
+           wrote.now();
+         }
          ran.recv();
        });
 }
 
 RACE(stop_token) {
+  step wrote;
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
   SHARED(x);
   vole::chan<> ran(1);
@@ -215,10 +267,14 @@ RACE(stop_token) {
        [&, ctx = ctx] {
          if constexpr (!kRacy) x = 1;
          const std::stop_callback watch(ctx.stop_token(), [&] {
+           if constexpr (kRacy) wrote.after();
            ++x;
            ran.send();
          });
-         if constexpr (kRacy) x = 1;
+         if constexpr (kRacy) {
+           x = 1;
+           wrote.now();
+         }
          ran.recv();
        });
 }
@@ -286,17 +342,22 @@ RACE(echo) {
 }
 
 RACE(signal_notify) {
+  step wrote;
   vole::chan<int> heard(1);
   static int x;
   if constexpr (!kRacy) x = 1;
   const auto registered = vole::signal_notify(heard, {SIGUSR1});
   both(
       [&] {
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
         std::raise(SIGUSR1);
       },
       [&] {
         heard.recv();
+        if constexpr (kRacy) wrote.after();
         ++x;
       });
 }

@@ -8,23 +8,33 @@
 #include "races/cases.h"
 
 using races::both;
+using races::in_turn;
 using races::step;
 
 namespace {
 
 RACE(write_after_send) {
+  step wrote;
   vole::chan<int*> c;
   SHARED(x);
   both(
       [&] {
         if constexpr (!kRacy) x = 1;
         c.send(&x);
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
       },
-      [&] { ++**c.recv(); });
+      [&] {
+        int* const p = *c.recv();
+        if constexpr (kRacy) wrote.after();
+        ++*p;
+      });
 }
 
 RACE(write_after_buffered_send) {
+  step wrote;
   vole::chan<int*> c(4);
   SHARED(x);
   step sent;
@@ -32,12 +42,17 @@ RACE(write_after_buffered_send) {
       [&] {
         if constexpr (!kRacy) x = 1;
         c.send(&x);
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
         sent.now();
       },
       [&] {
         sent.after();
-        ++**c.recv();
+        int* const p = *c.recv();
+        if constexpr (kRacy) wrote.after();
+        ++*p;
       });
 }
 
@@ -49,10 +64,11 @@ RACE(channel_of_pointers) {
   vole::chan<> back;
   both(
       [&] {
-        message one;
+        const auto own = std::make_unique<message>();
+        message& one = *own;
         for (int i = 0; i < 3; ++i) {
           one.value = i;
-          there.send(&one);
+          there.send(own.get());
           if constexpr (!kRacy) back.recv();
         }
         if constexpr (kRacy) {
@@ -181,30 +197,46 @@ RACE(close_against_send) {
 }
 
 RACE(write_before_close) {
+  step wrote;
   vole::chan<> c;
   SHARED(x);
   both(
       [&] {
         if constexpr (!kRacy) x = 1;
         c.close();
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
       },
       [&] {
         c.recv();
+        if constexpr (kRacy) wrote.after();
         ++x;
       });
 }
 
 RACE(select) {
+  step wrote;
   vole::chan<int*> a, b;
   SHARED(x);
   both(
       [&] {
         if constexpr (!kRacy) x = 1;
         vole::select(vole::on_send(a, &x), vole::on_recv(b));
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
       },
-      [&] { vole::select(vole::on_recv(a, [](int* p) { ++*p; }), vole::on_recv(b)); });
+      [&] {
+        vole::select(vole::on_recv(a,
+                                   [&](int* p) {
+                                     if constexpr (kRacy) wrote.after();
+                                     ++*p;
+                                   }),
+                     vole::on_recv(b));
+      });
 }
 
 RACE(select_on_a_ring) {
@@ -228,36 +260,58 @@ RACE(select_on_a_ring) {
 }
 
 RACE(try_send) {
+  step wrote;
   vole::chan<int*> c(1);
   SHARED(x);
   both(
       [&] {
         if constexpr (!kRacy) x = 1;
         (void)c.try_send(&x);
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
       },
-      [&] { ++**c.recv(); });
+      [&] {
+        int* const p = *c.recv();
+        if constexpr (kRacy) wrote.after();
+        ++*p;
+      });
 }
 
 RACE(from_a_plain_thread) {
+  step wrote;
   vole::chan<int*> c;
   SHARED(x);
   std::thread t([&] {
     if constexpr (!kRacy) x = 1;
     c.send(&x);
-    if constexpr (kRacy) x = 1;
+    if constexpr (kRacy) {
+      x = 1;
+      wrote.now();
+    }
   });
-  ++**c.recv();
+  int* const p = *c.recv();
+  if constexpr (kRacy) wrote.after();
+  ++*p;
   t.join();
 }
 
 RACE(to_a_plain_thread) {
+  step wrote;
   vole::chan<int*> c;
   SHARED(x);
-  std::thread t([&] { ++**c.recv(); });
+  std::thread t([&] {
+    int* const p = *c.recv();
+    if constexpr (kRacy) wrote.after();
+    ++*p;
+  });
   if constexpr (!kRacy) x = 1;
   c.send(&x);
-  if constexpr (kRacy) x = 1;
+  if constexpr (kRacy) {
+    x = 1;
+    wrote.now();
+  }
   vole::blocking([&] { t.join(); });
 }
 
@@ -355,6 +409,7 @@ RACE(shared_mutex) {
 }
 
 RACE(condition_variable) {
+  step wrote;
   vole::mutex m;
   vole::condition_variable changed;
   bool ready = false;
@@ -366,25 +421,33 @@ RACE(condition_variable) {
         ready = true;
         hold.unlock();
         changed.notify_one();
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
       },
       [&] {
         std::unique_lock hold(m);
         changed.wait(hold, [&] { return ready; });
+        if constexpr (kRacy) wrote.after();
         ++x;
       });
 }
 
 RACE(semaphore_as_mutex) {
   vole::semaphore s(kRacy ? 2 : 1);
+  std::atomic<bool> inside{false};
+  step first, second;
   SHARED(x);
   auto add = [&] {
-    for (int i = 0; i < 5; ++i) {
-      s.acquire();
-      ++x;
-      vole::yield();
-      s.release();
+    s.acquire();
+    ++x;
+    if constexpr (kRacy) {  // both are inside
+      (inside.exchange(true, std::memory_order_relaxed) ? second : first).now();
+      first.after();
+      second.after();
     }
+    s.release();
   };
   both(add, add);
 }
@@ -412,16 +475,21 @@ RACE(two_releases) {
 }
 
 RACE(latch) {
+  step wrote;
   vole::latch all(2);
   SHARED(x);
   both(
       [&] {
         if constexpr (!kRacy) x = 1;
         all.count_down();
-        if constexpr (kRacy) x = 1;
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
       },
       [&] {
         all.arrive_and_wait();
+        if constexpr (kRacy) wrote.after();
         ++x;
       });
 }
@@ -447,26 +515,26 @@ RACE(once_bypassed) {
     once.call([&] { x = 1; });
     return x;
   };
-  both([&] { get(); },
-       [&] {
-         if constexpr (kRacy) {
-           ++x;
-         } else {
-           races::use(get());
-         }
-       });
+  in_turn([&] { get(); },
+          [&] {
+            if constexpr (kRacy) {
+              ++x;
+            } else {
+              races::use(get());
+            }
+          });
 }
 
 RACE(once_value) {
   vole::once_value made([] { return std::make_unique<int>(1); });
-  both([&] { races::use(*made()); },
-       [&] {
-         if constexpr (kRacy) {
-           ++*made();
-         } else {
-           races::use(*made());
-         }
-       });
+  in_turn([&] { races::use(*made()); },
+          [&] {
+            if constexpr (kRacy) {
+              ++*made();
+            } else {
+              races::use(*made());
+            }
+          });
 }
 
 RACE(group) {
@@ -504,17 +572,23 @@ RACE(singleflight) {
 }
 
 RACE(concurrent_map_of_pointers) {
+  step wrote;
   vole::concurrent_map<int, int*> m;
   SHARED(x);
   both(
       [&] {
         if constexpr (!kRacy) ++x;
         m.store(1, &x);
-        if constexpr (kRacy) ++x;
+        if constexpr (kRacy) {
+          if constexpr (kRacy) wrote.after();
+          ++x;
+          wrote.now();
+        }
       },
       [&] {
         std::optional<int*> p;
         while (!(p = m.load(1))) vole::yield();
+        if constexpr (kRacy) wrote.after();
         ++**p;
       });
 }
