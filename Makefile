@@ -20,10 +20,8 @@ help:  ## This list
 	  awk -F '|' '{ printf "%-20s%s\n", $$1, $$2 }'
 	@echo "  make build-<preset>, test-<preset>: one of $(PRESETS)"
 
-run: setup  ## The tour: a program that shows what vole does
-	@cmake --preset release --log-level=WARNING >/dev/null
-	@cmake --build --preset release --parallel $(VOLE_JOBS) --target example_tour
-	build/release/examples/tour
+run: setup-run  ## The tour: a program that shows what vole does, within a minute
+	@tools/run_tour.sh
 
 test: setup-test build-dev  ## The tests in a debug build, and of what depends on order as shipped
 	@VOLE_STRESS_SCALE=$${VOLE_STRESS_SCALE:-0.5} tools/test_presets.sh dev -- -LE slow $(CTEST_ARGS)
@@ -65,9 +63,11 @@ setup:  ## Install what is missing
 	@tools/setup.sh build
 
 # What only some builds need.
-.PHONY: setup-test setup-bench setup-arm64
+.PHONY: setup-run setup-test setup-bench setup-arm64
 setup-test setup-bench setup-arm64: setup-%: setup
 	@tools/setup.sh $*
+setup-run:
+	@tools/setup.sh run
 build-clang build-asan build-ubsan build-tsan: setup-test
 build-arm64: setup-arm64
 

@@ -47,3 +47,10 @@ foreach(source IN LISTS sources)
   endif()
   vole_add_test(example_${name} example example_${name})
 endforeach()
+
+# All that `make run` needs: the tour, whose dump names lines, and where there is Node what makes a page.
+target_compile_options(example_tour PRIVATE -g1)
+add_custom_target(vole_run DEPENDS example_tour)
+if(TARGET vole_viewer_writer)
+  add_dependencies(vole_run vole_viewer_writer)
+endif()

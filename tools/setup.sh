@@ -2,11 +2,12 @@
 # Installs what is missing for the named jobs, on Debian and its relatives; elsewhere says
 # what is missing. Quiet when there is nothing to do.
 #
-#   tools/setup.sh [build|test|bench|arm64|lint]...     (build, if none is named)
+#   tools/setup.sh [run|build|test|bench|arm64|lint]...     (build, if none is named)
 set -euo pipefail
 
 # What must be there, and the Debian package that brings it. A word with a slash is a file.
 declare -A needs=(
+  [run]="g++=g++ cmake=cmake ninja=ninja-build"
   [build]="g++=g++ cmake=cmake ninja=ninja-build python3=python3
     /usr/include/gtest/gtest.h=libgtest-dev /usr/include/gmock/gmock.h=libgmock-dev
     /usr/include/benchmark/benchmark.h=libbenchmark-dev
