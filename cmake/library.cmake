@@ -24,14 +24,14 @@ option(VOLE_TOGETHER "Compile the files of a room as one" ${vole_together_defaul
 # are named here and compiled alone.
 set(vole_apart
   api/trace.cc net/listen.cc os/linux/heard_sig.cc os/linux/preempt_sig.cc os/linux/quit_sig.cc
-  sched/cycles.cc sync/barrier.cc sync/latch.cc sync/mutex.cc sync/once.cc sync/wait_group.cc
+  sched/report/cycles.cc sync/barrier.cc sync/latch.cc sync/mutex.cc sync/once.cc sync/wait_group.cc
   walk/row.cc)
 function(vole_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
 set(vole_sources)
-foreach(room IN ITEMS base os os/linux arch arch/${VOLE_ARCH} walk symbols stack gmp queue timer poll trace sched chan sync time net file process io root control api)
+foreach(room IN ITEMS base os os/linux arch arch/${VOLE_ARCH} walk symbols stack gmp queue timer poll trace sched sched/life sched/work sched/hold sched/policy sched/watch sched/wait sched/run sched/report chan sync time net file process io root control api)
   file(GLOB found CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/${room}/*.cc ${PROJECT_SOURCE_DIR}/src/${room}/*.S)
   list(APPEND vole_sources ${found})

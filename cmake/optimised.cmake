@@ -29,7 +29,7 @@ vole_together(vole_optimised)  # as it is shipped
 # A checked build shuffles newborns and looks after itself. What users run does neither: who runs
 # next, and what is stolen, is tested there, too. The tests themselves are compiled as always.
 set(depends_on_order_api order runtime wait_group spawn timer blocking)
-set(depends_on_order_unit sched/steal sched/spawn)
+set(depends_on_order_unit sched/work/steal sched/life/spawn)
 foreach(label IN ITEMS api unit)
   if(label STREQUAL "api")
     set(root ${PROJECT_SOURCE_DIR}/tests)

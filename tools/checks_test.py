@@ -79,7 +79,7 @@ class Layers(PlannedHouse):
         self.put("src/base/list.h", "#pragma once\n#include <cstdint>\n")
         self.put("src/gmp/p.h", '#include "base/list.h"\n#include "queue/ring.h"\n')
         self.put("src/sync/wg.cc", '#include <vole/sync.h>\n#include "sched/park.h"\n')
-        self.put("src/base/list_test.cc", '#include "sched/loop.h"\n#include <atomic>\n')
+        self.put("src/base/list_test.cc", '#include "sched/work/loop.h"\n#include <atomic>\n')
         self.put("include/vole/sync.h", "#include <vole/detail/x.h>\n")
         self.assertEqual(self.offences(), [])
 
@@ -89,11 +89,11 @@ class Layers(PlannedHouse):
 
     def test_an_include_beside_the_door(self):
         self.assert_refused(
-            "src/sync/wg.cc", '#include "sched/loop.h"\n', "only contention.h, interrupt.h, park.h, timeout.h of sched")
+            "src/sync/wg.cc", '#include "sched/work/loop.h"\n', "only contention.h, interrupt.h, park.h, timeout.h of sched")
 
     def test_an_include_of_a_ports_private_header(self):
         self.assert_refused(
-            "src/sched/idle.cc", '#include "os/linux/futex.h"\n', "only os.h of os")
+            "src/sched/work/idle.cc", '#include "os/linux/futex.h"\n', "only os.h of os")
 
     def test_nothing_follows_by_chaining(self):
         self.assert_refused(
@@ -101,7 +101,7 @@ class Layers(PlannedHouse):
 
     def test_the_front_door_shows_no_room(self):
         self.assert_refused(
-            "include/vole/go.h", '#include "sched/boot.h"\n', "vole may not include sched")
+            "include/vole/go.h", '#include "sched/run/boot.h"\n', "vole may not include sched")
 
     def test_an_include_without_a_room(self):
         self.assert_refused("src/base/a.h", '#include "list.h"\n', "does not begin with a room")

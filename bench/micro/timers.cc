@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "timer/shelf.h"
+#include "timer/timer_set.h"
 
 namespace {
 

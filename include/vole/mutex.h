@@ -30,7 +30,7 @@ class mutex {
   void lock() noexcept {
     // Looks first: while somebody waits for its turn to compete, the word of a free mutex is not 0.
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
-    if ((seen & flag::owned) != 0) return detail::mutex_lock_mine(state_);
+    if ((seen & flag::biased) != 0) return detail::mutex_lock_mine(state_);
     if (take(seen)) return sign();
     // A goroutine that waits here comes straight back into this loop: no frame in between.
     detail::mutex_attempt mine;
@@ -43,8 +43,8 @@ class mutex {
   [[nodiscard]] bool try_lock() noexcept {
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
     while ((seen & (flag::held | flag::starving)) == 0) {
-      if ((seen & flag::owned) != 0) {
-        if (detail::mutex_lock_owned(state_)) return true;
+      if ((seen & flag::biased) != 0) {
+        if (detail::mutex_lock_biased(state_)) return true;
         detail::mutex_disown(state_);
         seen = state_.word.load(std::memory_order_relaxed);
       } else if (take(seen)) {
@@ -76,7 +76,7 @@ class mutex {
 
   void unlock() noexcept {
     std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
-    if ((seen & flag::owned) != 0) return detail::mutex_unlock_owned(state_);
+    if ((seen & flag::biased) != 0) return detail::mutex_unlock_biased(state_);
     if (!detail::mutex_flag::wakes_nobody(seen) ||
         !state_.word.compare_exchange_strong(seen, seen & ~flag::held, std::memory_order_release,
                                              std::memory_order_relaxed)) [[unlikely]]
@@ -88,7 +88,7 @@ class mutex {
   struct flag {
     static constexpr std::uint64_t held = detail::mutex_flag::held;
     static constexpr std::uint64_t starving = detail::mutex_flag::starving;
-    static constexpr std::uint64_t owned = detail::mutex_flag::owned;
+    static constexpr std::uint64_t biased = detail::mutex_flag::biased;
   };
   friend class condition_variable;
 
@@ -101,7 +101,7 @@ class mutex {
 
   // Nobody's own, if it was free. False: not ours, and `seen` is what the word was.
   bool take(std::uint64_t& seen) noexcept {
-    if ((seen & (flag::held | flag::starving | flag::owned)) != 0 ||
+    if ((seen & (flag::held | flag::starving | flag::biased)) != 0 ||
         !state_.word.compare_exchange_strong(seen, seen + (flag::held | detail::wait_flag::one),
                                              std::memory_order_acquire,
                                              std::memory_order_relaxed)) [[unlikely]]

@@ -34,7 +34,7 @@ void checkpoint() noexcept;
 
 struct runtime_stats {
   int procs = 0, idle_procs = 0;
-  // Those that run goroutines. The kernel shows more: vole-sysmon, vole-midwife, vole-signals while
+  // Those that run goroutines. The kernel shows more: vole-sysmon, vole-thread_maker, vole-signals while
   // signals are registered, vole-reports where reports were asked for (stall=, sigquit=1,
   // dump_on_sigquit()), up to 64 that look up host names, and the zombies.
   int threads = 0, idle_threads = 0, spinning_threads = 0;

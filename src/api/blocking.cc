@@ -1,6 +1,6 @@
 #include <vole/blocking.h>
 
-#include "sched/call.h"
+#include "sched/life/call.h"
 
 namespace vole {
 inline namespace v0 {

@@ -14,12 +14,12 @@
 #include "base/note.h"
 #include "os/os.h"
 #include "root/root.h"
-#include "sched/boot.h"
-#include "sched/captured.h"
-#include "sched/crash.h"
-#include "sched/exit.h"
+#include "sched/run/boot.h"
+#include "sched/report/captured.h"
+#include "sched/report/crash.h"
+#include "sched/life/exit.h"
 #include "sched/park.h"
-#include "sched/spawn.h"
+#include "sched/life/spawn.h"
 
 namespace vole {
 inline namespace v0 {
@@ -48,13 +48,13 @@ static_assert(detail::kInlineCallable == rt::kInlineCallable);
   return static_cast<std::uint32_t>(rt::depot::round_size(asked));
 }
 
-rt::wishes wishes_of(const detail::spawn_request& r) {
+rt::spawn_options spawn_options_of(const detail::spawn_request& r) {
   return {r.name, r.stack_size != 0 ? checked_stack_size(r.stack_size) : 0};
 }
 
-[[gnu::noinline]] void spawn_with_wishes(const detail::spawn_request& r, void* created_at,
+[[gnu::noinline]] void spawn_with_options(const detail::spawn_request& r, void* created_at,
                                          const void* callable, std::size_t bytes) {
-  rt::spawn_with_wishes({r.invoke, r.abandon}, created_at, wishes_of(r), callable, bytes);
+  rt::spawn_with_options({r.invoke, r.abandon}, created_at, spawn_options_of(r), callable, bytes);
 }
 
 rt::crash::origin origin_of(const detail::thrower* t) noexcept {
@@ -68,14 +68,14 @@ namespace detail {
 
 void* begin_spawn(const spawn_request& r) {
   void* const created_at = __builtin_return_address(0);
-  return rt::new_g({r.invoke, r.abandon}, created_at, wishes_of(r))->callable;
+  return rt::new_g({r.invoke, r.abandon}, created_at, spawn_options_of(r))->callable;
 }
 void finish_spawn(void* callable) noexcept { rt::publish_g(rt::owner_of_callable(callable)); }
 void cancel_spawn(void* callable) noexcept { rt::discard_g(rt::owner_of_callable(callable)); }
 void spawn_bytes(const spawn_request& r, const void* callable, std::size_t bytes) {
   void* const created_at = __builtin_return_address(0);
   if (r.stack_size != 0 || r.name != nullptr) [[unlikely]]
-    return spawn_with_wishes(r, created_at, callable, bytes);
+    return spawn_with_options(r, created_at, callable, bytes);
   rt::spawn_trivial({r.invoke, r.abandon}, created_at, callable, bytes);
 }
 

@@ -6,9 +6,9 @@
 
 #include <vole/runtime.h>
 
-#include "sched/capture.h"
-#include "sched/dump.h"
-#include "sched/inspect.h"
+#include "sched/report/capture.h"
+#include "sched/report/dump.h"
+#include "sched/report/inspect.h"
 #include "symbols/names.h"
 #include "symbols/symbols.h"
 

@@ -9,9 +9,9 @@
 #include <vole/detail/checkpoint.h>
 #include <vole/detail/left_behind.h>
 
-#include "sched/boot.h"
-#include "sched/inspect.h"
-#include "sched/locked.h"
+#include "sched/run/boot.h"
+#include "sched/report/inspect.h"
+#include "sched/life/locked.h"
 #include "sched/park.h"
 
 namespace vole {

@@ -1,11 +1,11 @@
 // include/vole/signal.h: who wants to hear of which signals, and the thread that tells them.
 //
 //     signal handler          the teller, a plain thread        registration
-//     counts, rings           reads the bell                    linked, then handler installed,
+//     counts, rouses           reads the wake_word                    linked, then handler installed,
 //                             comes in as a guest, locks        all under the lock
 //                             takes the counts, sends each
 //                             unlocks, leaves
-//                             sleeps if the bell has not rung
+//                             sleeps if the wake_word has not seen_word
 //
 // Who    any thread, in user context.
 // Law    what comes after listen_to_signals has returned is counted, and is sent to whoever is
@@ -57,7 +57,7 @@ class signal_listener {
 
 namespace {
 
-struct office {
+struct signal_state {
   base::lock<lock_rank::signals> lock;
   signal_listener* first = nullptr;               // under lock, as all below
   std::uint32_t users[os::kMostSignals + 1] = {};
@@ -66,7 +66,7 @@ struct office {
   os::thread thread;                              // the teller's
   atomic<std::uint64_t> process{0};               // whose thread it is; 0: there is none
 };
-constinit office desk;
+constinit signal_state own;
 
 template <class F>
 void each_signal(std::uint64_t set, F f) noexcept {
@@ -76,7 +76,7 @@ void each_signal(std::uint64_t set, F f) noexcept {
 
 void tell_locked(int number) noexcept {
   for (std::uint32_t n = os::take_signals(number); n > 0; --n)
-    for (signal_listener* l = desk.first; l != nullptr; l = l->next) {
+    for (signal_listener* l = own.first; l != nullptr; l = l->next) {
       if ((l->wanted >> (number - 1) & 1) == 0) continue;
       if (l->to != nullptr) {
         l->to.try_send(number);
@@ -88,8 +88,8 @@ void tell_locked(int number) noexcept {
 
 // The next context that a signal has come for. 0: there is none.
 int take_heard(context& canceled) noexcept {
-  holding hold(desk.lock);
-  for (signal_listener* l = desk.first; l != nullptr; l = l->next)
+  holding hold(own.lock);
+  for (signal_listener* l = own.first; l != nullptr; l = l->next)
     if (l->heard != 0) {
       canceled = l->canceled;
       return std::exchange(l->heard, 0);
@@ -109,10 +109,10 @@ void cancel_heard() {
 // False: this teller's time is over.
 bool tell(std::uintptr_t self) noexcept {
   rt::guest_enter();
-  desk.lock.acquire();
-  const bool on_duty = desk.teller == self;
+  own.lock.acquire();
+  const bool on_duty = own.teller == self;
   if (on_duty) each_signal(~std::uint64_t{0}, &tell_locked);
-  desk.lock.release();
+  own.lock.release();
   rt::guest_leave();
   return on_duty;
 }
@@ -123,47 +123,47 @@ constinit thread_local bool is_teller = false;
 void teller_main(void* number) noexcept {
   is_teller = true;
   for (;;) {
-    const std::uint32_t bell = os::signal_bell();
+    const std::uint32_t wake_word = os::signal_wake_word();
     if (!tell(reinterpret_cast<std::uintptr_t>(number))) return;
     cancel_heard();
-    os::sleep_until_rung(bell);
+    os::sleep_until_signal(wake_word);
   }
 }
 
 int start_teller_locked() noexcept {
-  if (desk.teller != 0) return 0;
+  if (own.teller != 0) return 0;
   os::thread_spec spec;
   spec.main = &teller_main;
-  spec.arg = reinterpret_cast<void*>(++desk.last_teller);
+  spec.arg = reinterpret_cast<void*>(++own.last_teller);
   spec.name = "vole-signals";
   spec.block_signals = true;
-  const int error = os::create_thread(&desk.thread, spec);
+  const int error = os::create_thread(&own.thread, spec);
   if (error != 0) return error;
-  desk.teller = desk.last_teller;
-  desk.process.store(os::process_id(), relaxed);
+  own.teller = own.last_teller;
+  own.process.store(os::process_id(), relaxed);
   return 0;
 }
 
 // The handlers of those that nobody else wants; stops the teller if nobody wants anything. True:
 // then `thread` is to be joined.
 bool end_locked(signal_listener& l, os::thread& thread) noexcept {
-  (l.prev != nullptr ? l.prev->next : desk.first) = l.next;
+  (l.prev != nullptr ? l.prev->next : own.first) = l.next;
   if (l.next != nullptr) l.next->prev = l.prev;
   each_signal(l.wanted, [](int n) noexcept {
-    if (--desk.users[n] == 0) os::unhear_signal(n);
+    if (--own.users[n] == 0) os::unhear_signal(n);
   });
-  if (desk.first != nullptr || desk.teller == 0) return false;
-  desk.teller = 0;
-  desk.process.store(0, relaxed);
-  thread = desk.thread;
+  if (own.first != nullptr || own.teller == 0) return false;
+  own.teller = 0;
+  own.process.store(0, relaxed);
+  thread = own.thread;
   return true;
 }
 
 void end(signal_listener& l) noexcept {
   os::thread thread;
-  desk.lock.acquire();
+  own.lock.acquire();
   const bool was_last = end_locked(l, thread);
-  desk.lock.release();
+  own.lock.release();
   if (!was_last) return;
   os::ring_for_signals();
   on_teller() ? os::detach_thread(thread) : os::join_thread(thread);
@@ -171,14 +171,14 @@ void end(signal_listener& l) noexcept {
 
 // 0 or errno; then `refused` says which signal it was about, 0: the teller.
 int begin_locked(signal_listener& l, std::uint64_t wanted, int& refused) noexcept {
-  l.next = desk.first;
+  l.next = own.first;
   if (l.next != nullptr) l.next->prev = &l;
-  desk.first = &l;
+  own.first = &l;
   int error = start_teller_locked();
   each_signal(wanted, [&](int n) noexcept {
-    if (error == 0 && desk.users[n] == 0 && (error = os::hear_signal(n)) != 0) refused = n;
+    if (error == 0 && own.users[n] == 0 && (error = os::hear_signal(n)) != 0) refused = n;
     if (error != 0) return;
-    ++desk.users[n];
+    ++own.users[n];
     l.wanted |= std::uint64_t{1} << (n - 1);
   });
   return error;
@@ -191,7 +191,7 @@ int begin_locked(signal_listener& l, std::uint64_t wanted, int& refused) noexcep
 
 // The teller, and perhaps somebody with the lock, are threads of the parent.
 bool in_forked_child() noexcept {
-  const std::uint64_t process = desk.process.load(relaxed);
+  const std::uint64_t process = own.process.load(relaxed);
   return process != 0 && process != os::process_id();
 }
 
@@ -217,9 +217,9 @@ std::uint64_t checked(const char* who, std::span<const int> signals) {
 signal_listener* listen(const char* who, std::unique_ptr<signal_listener> listener,
                         std::uint64_t wanted) {
   int refused = 0;
-  desk.lock.acquire();
+  own.lock.acquire();
   const int error = begin_locked(*listener, wanted, refused);
-  desk.lock.release();
+  own.lock.release();
   if (error == 0) return listener.release();
   end(*listener);
   if (refused != 0) refuse(who, refused, "is refused by the system");
@@ -229,19 +229,19 @@ signal_listener* listen(const char* who, std::unique_ptr<signal_listener> listen
 
 // Nobody of now wants that signal any more.
 void forget_users_locked(int number) noexcept {
-  for (signal_listener* l = desk.first; l != nullptr; l = l->next) {
+  for (signal_listener* l = own.first; l != nullptr; l = l->next) {
     l->wanted &= ~(std::uint64_t{1} << (number - 1));
     if (l->heard == number) l->heard = 0;
   }
-  desk.users[number] = 0;
+  own.users[number] = 0;
 }
 
 void set_aside(const char* who, int number, int (*action)(int) noexcept) {
   checked(who, std::span<const int>(&number, 1));
-  desk.lock.acquire();
+  own.lock.acquire();
   forget_users_locked(number);
   const int error = action(number);
-  desk.lock.release();
+  own.lock.release();
   if (error != 0) refuse(who, number, "is refused by the system");
 }
 

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "sched/boot.h"
-#include "sched/call.h"
+#include "sched/run/boot.h"
+#include "sched/life/call.h"
 #include "sched/park.h"
 #include "trace/emit.h"
 #include "trace/session.h"

@@ -48,7 +48,7 @@ inline void cpu_relax() noexcept {
 inline constexpr int kLockSpins = 200;
 
 // After how many times in a row a lock is given to who took it, and how often that may double
-// (base/seat.h). Checked builds give it and take it back all the time.
+// (base/bias.h). Checked builds give it and take it back all the time.
 #ifdef VOLE_CHECKED
 inline constexpr std::uint32_t kBiasAfter = 16, kBiasDoublings = 0;
 #else

@@ -15,7 +15,7 @@ namespace {
 // its sentence and aborts at once. Another thread that has last words of its own waits for the end;
 // if the dying thread hangs, it ends the program itself. A thread that only wants to end well
 // (run() returns, exit()) waits for as long as it takes: the dying thread needs nothing of it.
-constexpr std::int64_t kPatienceNs = 10'000'000'000;
+constexpr std::int64_t kDyingWaitNs = 10'000'000'000;
 
 constinit atomic<void (*)() noexcept> hook{nullptr};
 constinit atomic<const char*> dying{nullptr};  // the dying thread's `self`
@@ -36,7 +36,7 @@ bool claim_last_words() noexcept {
   const char* first = nullptr;
   if (dying.compare_exchange_strong(first, &self, seq_cst)) return true;
   if (first == &self) return false;
-  while (futex_wait_for(&never, 0, kPatienceNs)) {
+  while (futex_wait_for(&never, 0, kDyingWaitNs)) {
   }
   std::abort();
 }

@@ -3,7 +3,7 @@
 // Who    the runtime itself, on Ms and plain threads; never user code.
 // Where  a holder may be preempted by the kernel but never parks a goroutine,
 //        except through a door that releases after the switch (sched/park.h).
-// Law    word_: 0 free, 1 held. Who sleeps on it is counted in the lot, twice.
+// Law    word_: 0 free, 1 held. Who sleeps on it is counted in the sleeper table, twice.
 // Note   release() does not touch the lock after the store that frees it, except
 //        for its address: whoever gets it next may destroy it.
 // Note   release() is a plain store and a plain load; the fence between them is the sleeper's,
@@ -15,13 +15,13 @@
 
 #include "base/atomic.h"
 #include "base/lock_order.h"
-#include "base/lot.h"
+#include "base/sleeper_table.h"
 #include "base/system.h"
 
 namespace vole::base {
 
 inline void wake_sleeper_of(atomic<std::uint32_t>* word) noexcept {
-  if (lot::sleepers(word).load(relaxed) != 0) futex_wake(word, 1);
+  if (sleeper_table::sleepers(word).load(relaxed) != 0) futex_wake(word, 1);
 }
 
 template <lock_rank Rank>
@@ -78,7 +78,7 @@ class lock {
     lock_order::releasing(Rank);
     word.store(0, std::memory_order_release);  // pairs: acquire, wait
     compiler_barrier();                        // pairs: the membarrier of wait
-    return lot::total().load(relaxed) == 0;
+    return sleeper_table::total().load(relaxed) == 0;
   }
   static void wait(atomic<std::uint32_t>& word) noexcept {
     for (int i = 0; i < kLockSpins; ++i) {
@@ -87,17 +87,17 @@ class lock {
         return;
       cpu_relax();
     }
-    lot::total().fetch_add(1, relaxed);
-    lot::sleepers(&word).fetch_add(1, relaxed);
+    sleeper_table::total().fetch_add(1, relaxed);
+    sleeper_table::sleepers(&word).fetch_add(1, relaxed);
     const bool seen_by_all = membarrier();  // a release that does not see us is seen by us
     for (std::uint32_t seen = 0;
          !word.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed); seen = 0)
-      seen_by_all ? futex_wait(&word, 1) : static_cast<void>(futex_wait_for(&word, 1, kLookAgain));
-    lot::sleepers(&word).fetch_sub(1, relaxed);
-    lot::total().fetch_sub(1, relaxed);
+      seen_by_all ? futex_wait(&word, 1) : static_cast<void>(futex_wait_for(&word, 1, kRecheckEvery));
+    sleeper_table::sleepers(&word).fetch_sub(1, relaxed);
+    sleeper_table::total().fetch_sub(1, relaxed);
   }
 
-  static constexpr std::int64_t kLookAgain = 1000 * 1000;  // ns; on a kernel without membarrier
+  static constexpr std::int64_t kRecheckEvery = 1000 * 1000;  // ns; on a kernel without membarrier
   atomic<std::uint32_t> word_{0};
 };
 

@@ -13,12 +13,12 @@ enum class lock_rank : std::uint8_t {
   trace = 15,      // beginning and ending a trace
   world = 20,      // one stop-the-world at a time
   object = 30,     // a waitable object: wait_group, later channels and mutexes
-  own = 33,        // a mutex is given to a P, or taken back
+  bias = 33,        // a mutex is given to a P, or taken back
   timer = 35,      // a P's timers
   sched = 40,      // L of docs/design/0003-wake-ups.md
   records = 45,    // free Gs and names
   retake = 50,     // one M's P is being taken away, given or given up
-  midwife = 60,    // the list of threads to be born
+  thread_maker = 60,    // the list of threads to be born
   poll = 65,       // the poller's free descriptors
   depot = 70,      // stacks
   events = 73,     // who writes events without being an M

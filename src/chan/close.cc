@@ -33,7 +33,7 @@ chan_waiters drain_locked(chan_core& c) noexcept {
 
 // Inside from the one to the other: the runtime cannot end while they are in no queue.
 bool chan_close_inside(chan_core& c, M* m) noexcept {
-  c.lock.acquire(rt::seat_if_any(m));
+  c.lock.acquire(rt::presence_if_any(m));
   if (c.closed) {
     c.lock.release();
     return false;
@@ -41,10 +41,10 @@ bool chan_close_inside(chan_core& c, M* m) noexcept {
   c.closed = true;
   chan_waiters all = drain_locked(c);
   c.lock.release();
-  rt::waking crowd(m);
+  rt::waking batch(m);
   while (waiter* const w = rt::wait_queue::pop_front(all)) {
-    rt::foresee(all.first);
-    crowd.add(w, told(w, false));
+    rt::prefetch(all.first);
+    batch.add(w, told(w, false));
   }
   return true;
 }

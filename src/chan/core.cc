@@ -7,7 +7,7 @@
 #include <vole/chan.h>
 #include <vole/detail/left_behind.h>
 
-#include "sched/value_move.h"
+#include "sched/life/value_move.h"
 
 namespace vole {
 inline namespace v0 {
@@ -67,7 +67,7 @@ bool is_unused(M* m, chan_core& c) noexcept {
     if (c.closed && !c.is_awaited_locked()) return true;
     m = rt::enter();
   }
-  atomic<std::uint32_t>* const by = c.lock.take(rt::seat_of(m));
+  atomic<std::uint32_t>* const by = c.lock.take(rt::presence_of(m));
   const bool unused = is_unused_locked(c);
   c.lock.free(by);
   rt::leave_in_place(m);

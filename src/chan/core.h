@@ -237,7 +237,7 @@ inline bool drain_ring_locked(chan_core& c) noexcept {
 
 // Off the queue, unless it is off already; either way the channel is locked once. `mine`: of who
 // has a P. True: the core is left, and ours to end.
-inline bool leave_queue(chan_core& c, chan_waiters& q, waiter* w, seat* mine = nullptr) noexcept {
+inline bool leave_queue(chan_core& c, chan_waiters& q, waiter* w, presence* mine = nullptr) noexcept {
   atomic<std::uint32_t>* by = c.lock.word();
   mine != nullptr ? static_cast<void>(by = c.lock.take(*mine)) : c.lock.acquire();
   w->object != nullptr ? rt::wait_queue::remove(q, w) : static_cast<void>(--c.due);

@@ -3,7 +3,7 @@
 // Pass 1: the first case, in a random order, that can be served. Each channel is locked when its
 // turn comes, and stays locked: who finds one that is ready at once has locked one. Who finds none
 // has locked them all, which is what pass 2 needs. No lock is waited for on this way: a goroutine
-// sits in all that is its P's own (base/seat.h), tries the others, and leaves those of other Ps
+// sits in all that is its P's own (base/bias.h), tries the others, and leaves those of other Ps
 // alone. If one is held (or a channel occurs twice), all are let go and locked again in the order
 // of their addresses.
 // Pass 2: a waiter on every channel, then park; the commit unlocks. Pass 3: off the queues again.
@@ -25,8 +25,8 @@
 #include "chan/heap_sort.h"
 #include "gmp/waited_places.h"
 #include "os/os.h"
-#include "sched/timers.h"
-#include "sched/value_move.h"
+#include "sched/wait/timers.h"
+#include "sched/life/value_move.h"
 
 namespace vole {
 inline namespace v0 {
@@ -69,7 +69,7 @@ struct frame {
                          // none of its room
   random_order few_order;
   bool ordered = false;  // order() has made both orders, in the room
-  seat* mine = nullptr;  // where we sit: those whose bit is not set are our own. Null: by_word, all
+  presence* mine = nullptr;  // where we sit: those whose bit is not set are our own. Null: by_word, all
   std::uint32_t by_word = 0;
   atomic<std::uint32_t> winner{0};
   rt::timer clock;
@@ -121,22 +121,22 @@ void lock_all(const frame& f) noexcept {
   });
 }
 
-// Those of lock_and_look; the frame is read before each release only, and not before stand_up().
-[[gnu::always_inline]] inline void stand_up_from(const frame& f) noexcept {
-  seat& mine = *f.mine;
+// Those of lock_and_look; the frame is read before each release only, and not before exit_biased().
+[[gnu::always_inline]] inline void exit_biased_from(const frame& f) noexcept {
+  presence& mine = *f.mine;
   const std::uint32_t by_word = f.by_word;
   const std::size_t live = f.live;
   chan_core* next = live != 0 ? f.few[0] : nullptr;
   for (std::size_t k = 0; k < live; ++k) {
     chan_core* const c = next;
     if (k + 1 < live) next = f.few[k + 1];
-    (by_word >> k & 1) != 0 ? c->lock.release() : c->lock.unseat();
+    (by_word >> k & 1) != 0 ? c->lock.release() : c->lock.revoke_bias();
   }
-  own::stand_up(mine);
+  bias::exit_biased(mine);
 }
 
 [[gnu::always_inline]] inline void unlock_all(const frame& f) noexcept {
-  if (f.mine != nullptr) return stand_up_from(f);
+  if (f.mine != nullptr) return exit_biased_from(f);
   each_channel(f, [](chan_core* c) { c->lock.release(); });
 }
 
@@ -162,7 +162,7 @@ void expire(rt::timer* clock, M* m) noexcept {
 bool unlock_after_switch(rt::G*, void* arg) noexcept {
   auto& f = *static_cast<frame*>(arg);
   const bool has_channels = f.live != 0;
-  seat* const mine = f.mine;
+  presence* const mine = f.mine;
   if (f.first_due != f.n) {
     f.clock.fire = &expire;
     f.clock.arg = &f;
@@ -171,7 +171,7 @@ bool unlock_after_switch(rt::G*, void* arg) noexcept {
   if (has_channels) {
     unlock_all(f);
   } else if (mine != nullptr) {
-    own::stand_up(*mine);
+    bias::exit_biased(*mine);
   }
   return true;
 }
@@ -218,11 +218,11 @@ bool take_ready_locked(frame& f, select_result* r, waiter** w) noexcept {
 
 enum class look { found, nothing, in_the_way };
 
-// Locks c, and lists it. Without a seat: by its word.
+// Locks c, and lists it. Without a presence: by its word.
 [[gnu::always_inline]] inline bool try_lock_one(frame& f, chan_core* c) noexcept {
   bool by_word = true;
   if (f.mine == nullptr ? !c->lock.try_acquire()
-                        : c->lock.try_take_sitting(*f.mine, &by_word) != taking::in) [[unlikely]]
+                        : c->lock.try_take_biased(*f.mine, &by_word) != taking::in) [[unlikely]]
     return false;
   f.by_word |= (by_word ? 1u : 0u) << f.live;
   f.few[f.live++] = c;
@@ -233,7 +233,7 @@ enum class look { found, nothing, in_the_way };
 // in_the_way: nothing is.
 [[gnu::always_inline]] inline look lock_and_look(frame& f, rand_state& random, select_result* r,
                                                  waiter** w) noexcept {
-  if (f.mine != nullptr) own::sit_everywhere(*f.mine);
+  if (f.mine != nullptr) bias::enter_all_biased(*f.mine);
   std::size_t otherwise = f.n;
   bool has_clock = false;
   for (std::size_t left = f.n; left != 0; --left) {
@@ -268,7 +268,7 @@ enum class look { found, nothing, in_the_way };
 }
 
 // Pass 1, one way or the other. True: found. The channels of the frame's list are locked.
-[[gnu::always_inline]] inline bool look_for_ready(frame& f, rand_state& random, seat* mine,
+[[gnu::always_inline]] inline bool look_for_ready(frame& f, rand_state& random, presence* mine,
                                                   select_result* r, waiter** w) noexcept {
   if (f.n <= kFew) {
     f.mine = mine;
@@ -294,7 +294,7 @@ void enqueue_locked(frame& f, rt::G* g, rt::guest_note* thread) noexcept {
 
 // Pass 3. Every loser's channel is locked once, whether its waiter is still queued or not. The
 // winner's is not: it may be gone. True: some are left, and ours to end; each_left says which.
-bool dequeue(const frame& f, std::size_t winner, seat* mine) noexcept {
+bool dequeue(const frame& f, std::size_t winner, presence* mine) noexcept {
   bool some_left = false;
   for (std::size_t i = 0; i < f.n; ++i) {
     const select_op& op = f.ops[i];
@@ -376,7 +376,7 @@ select_result select_core(const select_op* ops, std::size_t n, select_scratch* r
   M* m = rt::enter();
   select_result r{};
   waiter* other = nullptr;
-  if (look_for_ready(f, m->random, &rt::seat_of(m), &r, &other)) {
+  if (look_for_ready(f, m->random, &rt::presence_of(m), &r, &other)) {
     unlock_all(f);
     if (other != nullptr) rt::wake(m, other, told(other, true));
     rt::leave(m);
@@ -388,7 +388,7 @@ select_result select_core(const select_op* ops, std::size_t n, select_scratch* r
   m = rt::enter();
   m->curg->wait.object = nullptr;
   if (f.first_due != f.n && r.index != f.first_due) rt::stop_timer(&f.clock);
-  if (dequeue(f, r.index, &rt::seat_of(m))) [[unlikely]] {
+  if (dequeue(f, r.index, &rt::presence_of(m))) [[unlikely]] {
     leave_and_end_left(m, f);
   } else {
     rt::leave(m);

@@ -4,9 +4,9 @@
 
 #include "chan/core.h"
 #include "os/os.h"
-#include "sched/contention.h"
-#include "sched/timeout.h"
-#include "sched/value_move.h"
+#include "sched/policy/contention.h"
+#include "sched/wait/timeout.h"
+#include "sched/life/value_move.h"
 
 namespace vole {
 inline namespace v0 {
@@ -92,7 +92,7 @@ using word = atomic<std::uint32_t>;
 
 word* take(M* m, chan_core& c) noexcept {
   if (c.lock.held()) rt::note_contention(*m);
-  return c.lock.take(rt::seat_of(m));
+  return c.lock.take(rt::presence_of(m));
 }
 
 // One attempt on a goroutine. Left with step::wait: still inside, and the lock is held by *by.
@@ -153,7 +153,7 @@ template <class Direction, patience Waits>
 // The lock was our P's own until just now.
 template <class Direction, patience Waits>
 [[gnu::noinline]] std::uintptr_t operate_standing(M* m, chan_core& c, void* slot) noexcept {
-  own::stand_up(rt::seat_of(m));
+  bias::exit_biased(rt::presence_of(m));
   return operate_locked<Direction, Waits>(m, c, slot, take(m, c));
 }
 
@@ -161,7 +161,7 @@ template <class Direction, patience Waits>
 template <class Direction, patience Waits>
 [[gnu::noinline]] std::uintptr_t operate_unsettled(M* m, chan_core& c, void* slot,
                                                    word* by) noexcept {
-  c.lock.settle(rt::seat_of(m));
+  c.lock.settle(rt::presence_of(m));
   return operate_locked<Direction, Waits>(m, c, slot, by);
 }
 
@@ -217,7 +217,7 @@ template <class Direction, std::size_t Plain, patience Waits>
 // A lock that is not our P's own.
 template <class Direction, std::size_t Plain, patience Waits>
 [[gnu::noinline]] std::uintptr_t operate_by_word(M* m, chan_core& c, void* slot) noexcept {
-  const taking t = c.lock.try_take_word(rt::seat_of(m));
+  const taking t = c.lock.try_take_word(rt::presence_of(m));
   if (t == taking::held) [[unlikely]] return operate_contended<Direction, Waits>(m, c, slot);
   word* const by = c.lock.word();
   if (t == taking::unsettled) [[unlikely]]
@@ -231,10 +231,10 @@ template <class Direction, std::size_t Plain, patience Waits = patience::endless
   if (c == nullptr || m == nullptr) [[unlikely]]
     return operate_elsewhere<Direction, Waits>(c, slot);
   if (!rt::try_enter(m)) [[unlikely]] return operate_without_p<Direction, Waits>(*c, slot);
-  seat& mine = rt::seat_of(m);
-  if (!likely(c->lock.is_owned_by(mine)))
+  presence& mine = rt::presence_of(m);
+  if (!likely(c->lock.is_biased_to(mine)))
     return operate_by_word<Direction, Plain, Waits>(m, *c, slot);
-  if (!c->lock.try_sit(mine)) [[unlikely]] return operate_standing<Direction, Waits>(m, *c, slot);
+  if (!c->lock.try_enter_biased(mine)) [[unlikely]] return operate_standing<Direction, Waits>(m, *c, slot);
   return operate_inside<Direction, Plain, Waits>(m, *c, slot, &mine.at);
 }
 

@@ -7,11 +7,11 @@
 //     metrics            as vole::metrics()
 //     trace SECONDS      into the file that is passed along (SCM_RIGHTS); the answer comes at the end
 //
-// Who    sched/boot.cc, by sched/control_door.h.
+// Who    sched/run/boot.cc, by sched/run/control_door.h.
 // Where  a thread of its own, every signal blocked, user context. It has no P and comes in as a
 //        guest, so it answers while every P spins.
 // Law    whoever asks cannot hold up the program, nor its end: os/control.h bounds every wait, and
-//        stop rings. One request at a time; while a trace is taken, others are still answered.
+//        stop rouses. One request at a time; while a trace is taken, others are still answered.
 // Proof  tests/tools/control_test.py
 #include <charconv>
 #include <cstring>
@@ -25,9 +25,9 @@
 #include "base/fatal.h"
 #include "os/control.h"
 #include "os/os.h"
-#include "sched/control_door.h"
-#include "sched/dump.h"
-#include "sched/inspect.h"
+#include "sched/run/control_door.h"
+#include "sched/report/dump.h"
+#include "sched/report/inspect.h"
 #include "trace/session.h"
 
 namespace vole::rt::control {
@@ -38,14 +38,14 @@ using namespace base;
 constexpr std::int64_t kSecond = 1000 * 1000 * 1000;
 constexpr std::uint32_t kMostSeconds = 3600;
 
-struct office {
+struct control_state {
   os::control_socket socket;
   os::thread thread;
   bool open = false;  // start's and stop's
   atomic<std::uint32_t> threads{0};
   bool tracing = false;  // the thread's own
 };
-constinit office desk;
+constinit control_state own;
 
 void serve_one() noexcept;
 
@@ -70,8 +70,8 @@ void wait_while_tracing(int connection, std::int64_t until) noexcept {
   for (;;) {
     const std::int64_t left = until - os::now_ns();
     if (left <= 0) return;
-    switch (os::await_control(desk.socket, connection, left)) {
-      case os::control_news::rung:
+    switch (os::await_control(own.socket, connection, left)) {
+      case os::control_news::woken:
       case os::control_news::gone: return;
       case os::control_news::somebody: serve_one(); break;
       case os::control_news::nothing: break;
@@ -88,7 +88,7 @@ std::string trace_answer(std::string_view argument, int connection, int file) {
   std::string refused;
   if (!os::is_writable_file(file)) refused = "error: trace needs a file that can be written\n";
   if (!proper) refused = "error: trace takes a number of seconds from 1 to 3600\n";
-  if (desk.tracing) refused = "error: a trace is being taken already\n";
+  if (own.tracing) refused = "error: a trace is being taken already\n";
   if (!refused.empty()) {
     os::close_descriptor(file);
     return refused;
@@ -96,9 +96,9 @@ std::string trace_answer(std::string_view argument, int connection, int file) {
   if (const std::error_code failed = trace::start_on(file)) {
     return "error: the trace cannot be started: " + failed.message() + "\n";
   }
-  desk.tracing = true;
+  own.tracing = true;
   wait_while_tracing(connection, os::now_ns() + seconds * kSecond);
-  desk.tracing = false;
+  own.tracing = false;
   if (const std::error_code failed = trace::finish()) {
     return "error: the trace is not complete: " + failed.message() + "\n";
   }
@@ -121,17 +121,17 @@ std::string answer_to(std::string_view request, int connection, int file) {
 }
 
 void serve_one() noexcept {
-  const int connection = os::accept_control(desk.socket);
+  const int connection = os::accept_control(own.socket);
   if (connection < 0) return;
   char line[128];
   int file = -1;
-  if (os::receive_line(desk.socket, connection, line, sizeof line, &file)) {
+  if (os::receive_line(own.socket, connection, line, sizeof line, &file)) {
     try {
       const std::string text = answer_to(line, connection, file);
-      os::send_text(desk.socket, connection, text.data(), text.size());
+      os::send_text(own.socket, connection, text.data(), text.size());
     } catch (const std::bad_alloc&) {
       constexpr std::string_view kNoMemory = "error: no memory\n";
-      os::send_text(desk.socket, connection, kNoMemory.data(), kNoMemory.size());
+      os::send_text(own.socket, connection, kNoMemory.data(), kNoMemory.size());
     }
   }
   os::close_descriptor(connection);
@@ -139,8 +139,8 @@ void serve_one() noexcept {
 
 void control_main(void*) noexcept {
   for (;;) {
-    switch (os::await_control(desk.socket, -1, -1)) {
-      case os::control_news::rung: return;
+    switch (os::await_control(own.socket, -1, -1)) {
+      case os::control_news::woken: return;
       case os::control_news::somebody: serve_one(); break;
       default: break;
     }
@@ -157,30 +157,30 @@ void complain(const char* what, int error) noexcept {
 
 void start() noexcept {
   const char* what = "";
-  if (const int error = os::open_control(&desk.socket, &what)) return complain(what, error);
+  if (const int error = os::open_control(&own.socket, &what)) return complain(what, error);
   os::thread_spec spec;
   spec.main = &control_main;
   spec.name = "vole-control";
   spec.block_signals = true;
-  desk.threads.store(1, seq_cst);
-  desk.open = true;
-  if (const int error = os::create_thread(&desk.thread, spec)) {
-    desk.open = false;
-    desk.threads.store(0, seq_cst);
-    os::close_control(desk.socket);
+  own.threads.store(1, seq_cst);
+  own.open = true;
+  if (const int error = os::create_thread(&own.thread, spec)) {
+    own.open = false;
+    own.threads.store(0, seq_cst);
+    os::close_control(own.socket);
     complain("its thread", error);
   }
 }
 
 void stop() noexcept {
-  if (!desk.open) return;
-  desk.open = false;
-  os::ring_control(desk.socket);
-  os::join_thread(desk.thread);
-  desk.threads.store(0, seq_cst);
-  os::close_control(desk.socket);
+  if (!own.open) return;
+  own.open = false;
+  os::ring_control(own.socket);
+  os::join_thread(own.thread);
+  own.threads.store(0, seq_cst);
+  os::close_control(own.socket);
 }
 
-std::uint32_t threads() noexcept { return desk.threads.load(seq_cst); }
+std::uint32_t threads() noexcept { return own.threads.load(seq_cst); }
 
 }  // namespace vole::rt::control

@@ -14,7 +14,7 @@
 #include "file/ops.h"
 #include "net/errors.h"
 #include "net/transfer.h"
-#include "sched/belonging.h"
+#include "sched/life/belonging.h"
 
 namespace vole {
 inline namespace v0 {

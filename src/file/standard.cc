@@ -13,7 +13,7 @@
 
 #include "file/ops.h"
 #include "net/errors.h"
-#include "sched/belonging.h"
+#include "sched/life/belonging.h"
 
 namespace vole {
 inline namespace v0 {

@@ -103,6 +103,6 @@ inline void set_status(G& g, [[maybe_unused]] g_status from, g_status to) noexce
 }
 
 // Anything to dead, when nobody else can see it.
-inline void bury(G& g) noexcept { g.status.now_.store(g_status::dead, std::memory_order_release); }
+inline void set_dead(G& g) noexcept { g.status.now_.store(g_status::dead, std::memory_order_release); }
 
 }  // namespace vole::rt

@@ -25,7 +25,7 @@ namespace vole::rt {
 struct P;
 
 // Will a wake-up be judged, and by what?
-enum class trial : std::uint8_t {
+enum class probation : std::uint8_t {
   none,
   work,    // that a goroutine made
   polled,  // that the poller brought
@@ -56,7 +56,7 @@ struct alignas(64) M {
   std::uint32_t lock_depth = 0;   // how often locked_g has locked it
   bool ends_with_g = false;       // that goroutine has ended: so must the thread [25]
   bool spinning = false;
-  std::uint32_t contended = 0;    // locks met held since contended_since: sched/contention.h
+  std::uint32_t contended = 0;    // locks met held since contended_since: sched/policy/contention.h
   std::int64_t contended_since = 0;
   atomic<std::int64_t> contended_at{0};  // ns; the last time; others read
   std::int64_t stole_at = 0;      // ns; 0: that has been judged
@@ -64,8 +64,8 @@ struct alignas(64) M {
   const P* stole_p = nullptr;     // with which P, and its count of switches then
   std::uint64_t stole_switches = 0;
   std::int64_t called_at = 0;     // ns; when it was last woken to search; 0: that has been judged
-  std::int64_t trial_cpu = 0;     // its CPU time then, and how often it had slept
-  std::int64_t trial_sleeps = 0;
+  std::int64_t probation_cpu = 0;     // its CPU time then, and how often it had slept
+  std::int64_t probation_sleeps = 0;
   rand_state random;
 
   // ── threads ──
@@ -73,15 +73,15 @@ struct alignas(64) M {
   P* away = nullptr;              // under retake_lock: taken from us, and may still be given back
   bool patient = false;           // under retake_lock: the kernel was asked to serve others first
   bool zombie = false;            // under retake_lock: the runtime ended without us
-  struct {                        // the runtime's end looks at it: sched/end.cc
+  struct {                        // the runtime's end looks at it: sched/run/end.cc
     std::int64_t cpu_first = 0, cpu = 0;  // ns; its CPU time, at first and last
     int still = 0, slept = 0;     // looks that found it asleep: the last ones, and all
   } end_look;
   P* last_p = nullptr;            // [24]: the P we had, tried first
   P* next_p = nullptr;            // written by the waker before the wake
   note park;                      // where an idle M sleeps
-  trial on_trial = trial::none;   // likewise: the wake-up will be judged (sched/contention.h)
-  P* trial_p = nullptr;           // likewise: by what it does with this one's work
+  probation on_probation = probation::none;   // likewise: the wake-up will be judged (sched/policy/contention.h)
+  P* probation_p = nullptr;           // likewise: by what it does with this one's work
   std::int64_t woken_at = 0;      // likewise: ns; if it is for what the poller brought
   bool must_end = false;          // written before the wake: end the thread
   M* next = nullptr;              // idle list, birth list or free list; under the scheduler lock
@@ -95,10 +95,10 @@ struct alignas(64) M {
   atomic<std::uint64_t> tid{0};   // the kernel's; written before it has its first P; sysmon reads
   arch::san_thread san;
 
-  // ── strict mode ── (sched/strict.h)
+  // ── strict mode ── (sched/hold/strict.h)
   G stand_in;                     // in a queue for the goroutine that was captured with its thread
   atomic<bool> standing{false};   // it is in one
-  atomic<std::uint32_t> captive{0};  // 1: asleep in the handler; who makes it 0 wakes `park`
+  atomic<std::uint32_t> captured{0};  // 1: asleep in the handler; who makes it 0 wakes `park`
   atomic<bool> capturable{false};    // written by the handler; sysmon reads
   atomic<int> undisturbed{0};     // owner, in user code: holds locks of the runtime
   const P* slice_p = nullptr;     // the handler's: what the last signal saw
@@ -108,9 +108,9 @@ struct alignas(64) M {
   // ── traces ──
   traced trace;
 
-  // ── dumps ── (sched/question.h)
+  // ── dumps ── (sched/report/question.h)
   atomic<std::uint32_t> question{0};  // the number of the one that it has not seen yet; 0: none
-  atomic<const void*> captured_in{nullptr};  // strict mode: the captive's registers, a ucontext_t
+  atomic<const void*> captured_in{nullptr};  // strict mode: the captured thread's registers, a ucontext_t
   atomic<std::uint32_t> returns{0};  // how often it came in and found its P gone
 };
 

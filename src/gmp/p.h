@@ -2,7 +2,7 @@
 //
 // Who    the M that owns it, unless a line says otherwise.
 // Law    exactly one owner: the idle list, an M, a starter in flight, or the
-//        world-stopper (I4). An idle P has nothing in its ring, runnext and owed.
+//        world-stopper (I4). An idle P has nothing in its ring, runnext and ready_next.
 // Note   counters are written by the owner with plain stores and read by anybody:
 //        there is no shared counter on a hot path.
 #pragma once
@@ -42,18 +42,18 @@ struct alignas(64) P {
   // ── the queue, where thieves look ──
   atomic<runnable*> runnext{nullptr};  // [5] a newborn; owner stores, thieves may take
   std::uint32_t id = 0;
-  atomic<std::uint8_t> vain{0};        // wake-ups for its work that brought nothing, in a row:
-                                       // sched/contention.h; whoever judges, anybody reads
+  atomic<std::uint8_t> wasted_wakes{0};        // wake-ups for its work that brought nothing, in a row:
+                                       // sched/policy/contention.h; whoever judges, anybody reads
   atomic<bool> invites{false};         // thieves may come all the same; sysmon sets it
   local_queue ring;
 
   // ── the queue, where they do not ── owner; sysmon reads
-  alignas(64) atomic<runnable*> owed{nullptr};  // readied last, runs next: see sched/wake.h
+  alignas(64) atomic<runnable*> ready_next{nullptr};  // readied last, runs next: see sched/work/wake.h
   owner_count switches;
-  base::seat* seat = nullptr;          // where it sits in the locks that are its own
+  base::presence* presence = nullptr;          // where it sits in the locks that are its own
   atomic<std::uint32_t> schedtick{0};
   std::int64_t oldest_at = 0;          // coarse clock: when the ring's oldest was last preferred
-  bool crowded = false;                // the last spill added to a backlog in the global queue
+  bool adds_to_backlog = false;                // the last spill added to a backlog in the global queue
   atomic<bool> polled{false};          // since it was last idle: the poller brought something, and
                                        // nobody was called for it; sysmon reads
 
@@ -72,7 +72,7 @@ struct alignas(64) P {
   // ── ownership ──
   alignas(64) atomic<M*> m{nullptr};   // written by the owner; the world-stopper reads
   atomic<p_status> status{p_status::idle};
-  atomic<std::uint32_t> safe_point{0};  // a function is to be run for it: sched/safe_point.h
+  atomic<std::uint32_t> safe_point{0};  // a function is to be run for it: sched/hold/safe_point.h
   P* next = nullptr;                   // idle list; under the scheduler lock
   M* taken_from = nullptr;             // the world-stopper: who gets it back
   bool was_idle = false;               // the world-stopper: it took it from the idle list

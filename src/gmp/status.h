@@ -19,7 +19,7 @@ enum class g_status : std::uint8_t {
   idle,       // a record without a goroutine: fresh memory, or being filled in
   runnable,   // in exactly one queue, or in the hands of whoever queues it
   running,    // on an M that has a P
-  syscall,    // in blocking(); never set: shown for a goroutine whose M has the mark (sched/call.h)
+  syscall,    // in blocking(); never set: shown for a goroutine whose M has the mark (sched/life/call.h)
   waiting,    // parked; its waiter record says where
   dead,       // in a free list
   preempted,  // stopped by a signal, asleep on its M
@@ -35,7 +35,7 @@ class status_word {
 
  private:
   friend void set_status(struct G& g, g_status from, g_status to) noexcept;
-  friend void bury(struct G& g) noexcept;
+  friend void set_dead(struct G& g) noexcept;
   atomic<g_status> now_{g_status::idle};
 };
 

@@ -48,7 +48,7 @@ TEST(Status, BuryEndsAnyStatus) {
   for (const g_status from : {idle, runnable, running, waiting, preempted, evicted}) {
     G g;
     lead_to(g, from);
-    bury(g);
+    set_dead(g);
     EXPECT_EQ(status_of(g), dead);
   }
 }

@@ -1,6 +1,6 @@
 // What a thread needs in order to write events of a trace (trace/emit.h).
 //
-// Who    its owner: the M while inside the runtime; for thread 0 whoever holds the desk's lock.
+// Who    its owner: the M while inside the runtime; for thread 0 whoever holds the shared's lock.
 // Law    `buffer` is the chunk that at, end and the counts are about, or null. Who exchanges it for
 //        null submits it: the owner, or the writer once the owner has passed into a later generation
 //        (trace/advance.h). `stamp` is stored after the buffer of the one before was submitted.
@@ -12,7 +12,7 @@
 
 namespace vole::rt::trace {
 struct chunk_header;
-struct notebook;
+struct dictionary;
 }  // namespace vole::rt::trace
 
 namespace vole::rt {
@@ -33,9 +33,9 @@ struct traced {
   std::uint32_t woken_seq = 0;
   std::uint32_t events = 0;                    // in this chunk
   std::uint64_t before = 0;                    // in earlier chunks of this generation
-  trace::notebook* defined = nullptr;          // places and strings, and their numbers
+  trace::dictionary* defined = nullptr;          // places and strings, and their numbers
   bool in_call = false;                        // its last call_begin has no call_end yet
-  bool captive = false;                        // its goroutine was stopped with it: strict mode
+  bool captured = false;                        // its goroutine was stopped with it: strict mode
 
   std::uint64_t events_so_far() const noexcept { return before + events; }
 };

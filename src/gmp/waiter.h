@@ -27,7 +27,7 @@ struct guest_note {
 };
 
 // What a goroutine has: the values that vole::local keeps for it (sync/local.cc) and, while the
-// library is at work in its frames, what those own (sched/belonging.h).
+// library is at work in its frames, what those own (sched/life/belonging.h).
 struct goroutine_locals {
   void (*end)(goroutine_locals* self, bool destroy) noexcept;  // frees, having destroyed or not
   goroutine_locals* under = nullptr;                           // the next one
@@ -56,7 +56,7 @@ inline bool claim(waiter* w) noexcept {
 inline constexpr std::size_t kWaiterInG = 64;
 
 // Has fetched what waking w will touch: most waiters are part of their G. A hint; w may be null.
-[[gnu::always_inline]] inline void foresee(const waiter* w) noexcept {
+[[gnu::always_inline]] inline void prefetch(const waiter* w) noexcept {
   if (w != nullptr) __builtin_prefetch(reinterpret_cast<const std::byte*>(w) - kWaiterInG, 1);
 }
 

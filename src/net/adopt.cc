@@ -11,7 +11,7 @@
 #include "net/endpoint.h"
 #include "net/errors.h"
 #include "net/socket_address.h"
-#include "sched/belonging.h"
+#include "sched/life/belonging.h"
 
 namespace vole {
 inline namespace v0 {

@@ -8,7 +8,7 @@
 #include "net/socket.h"
 #include "net/transfer.h"
 #include "os/os.h"
-#include "sched/belonging.h"
+#include "sched/life/belonging.h"
 
 namespace vole {
 inline namespace v0 {

@@ -22,8 +22,8 @@
 
 #include "net/connect.h"
 #include "os/os.h"
-#include "sched/belonging.h"
-#include "sched/spawn.h"
+#include "sched/life/belonging.h"
+#include "sched/life/spawn.h"
 
 namespace vole {
 inline namespace v0 {

@@ -8,7 +8,7 @@
 #include "net/calls.h"
 #include "net/errors.h"
 #include "net/socket_address.h"
-#include "sched/belonging.h"
+#include "sched/life/belonging.h"
 
 namespace vole {
 inline namespace v0 {

@@ -4,7 +4,7 @@
 
 #include "net/calls.h"
 #include "os/os.h"
-#include "sched/call.h"
+#include "sched/life/call.h"
 #include "sched/park.h"
 
 namespace vole {

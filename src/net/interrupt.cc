@@ -1,4 +1,4 @@
-// pollable: waits that a context ends (sched/interrupt.h).
+// pollable: waits that a context ends (sched/wait/interrupt.h).
 //
 // Who    claim_*: under the context's lock. wake_*: inside the runtime, with no lock held.
 // Law    for an event: `said`, then whoever waits is taken off the file's word. It is the one whose

@@ -4,7 +4,7 @@
 
 #include "net/calls.h"
 #include "os/os.h"
-#include "sched/netpoll.h"
+#include "sched/work/netpoll.h"
 
 namespace vole {
 inline namespace v0 {

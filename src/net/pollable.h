@@ -26,9 +26,9 @@
 #include "base/atomic.h"
 #include "base/lock.h"
 #include "poll/poll.h"
-#include "sched/interrupt.h"
+#include "sched/wait/interrupt.h"
 #include "sched/park.h"
-#include "sched/timers.h"
+#include "sched/wait/timers.h"
 
 namespace vole {
 inline namespace v0 {

@@ -13,7 +13,7 @@
 #include "net/errors.h"
 #include "net/transfer.h"
 #include "os/os.h"
-#include "sched/belonging.h"
+#include "sched/life/belonging.h"
 
 namespace vole {
 inline namespace v0 {

@@ -8,7 +8,7 @@
 
 #include "net/lookup.h"
 #include "os/os.h"
-#include "sched/belonging.h"
+#include "sched/life/belonging.h"
 #include "time/error_of.h"
 
 namespace vole {

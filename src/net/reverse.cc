@@ -19,7 +19,7 @@
 #include "net/lookup.h"
 #include "net/resolve.h"
 #include "os/os.h"
-#include "sched/belonging.h"
+#include "sched/life/belonging.h"
 
 namespace vole {
 inline namespace v0 {

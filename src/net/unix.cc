@@ -10,7 +10,7 @@
 #include "net/endpoint.h"
 #include "net/errors.h"
 #include "net/transfer.h"
-#include "sched/belonging.h"
+#include "sched/life/belonging.h"
 
 namespace vole {
 inline namespace v0 {

@@ -16,8 +16,8 @@
 
 #include "net/pollable.h"
 #include "os/os.h"
-#include "sched/netpoll.h"
-#include "sched/spawn.h"
+#include "sched/work/netpoll.h"
+#include "sched/life/spawn.h"
 
 namespace vole {
 inline namespace v0 {

@@ -14,7 +14,7 @@ namespace vole::os {
 
 struct control_socket {
   int listener = -1;
-  int bell = -1;
+  int wake_word = -1;
   char path[108] = {};
 };
 
@@ -23,8 +23,8 @@ int open_control(control_socket* s, const char** what) noexcept;
 void ring_control(const control_socket& s) noexcept;  // for good: everybody is to end
 void close_control(control_socket& s) noexcept;       // and removes the path
 
-enum class control_news : std::uint8_t { rung, somebody, gone, nothing };
-// Waits until it is rung, somebody connects, `connection` (unless negative) is closed by its other
+enum class control_news : std::uint8_t { woken, somebody, gone, nothing };
+// Waits until it is seen_word, somebody connects, `connection` (unless negative) is closed by its other
 // side, or so much time has passed; negative: for ever.
 control_news await_control(const control_socket& s, int connection, std::int64_t ns) noexcept;
 

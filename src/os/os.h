@@ -32,7 +32,7 @@ struct thread_spec {
   const char* name = "vole";      // at most 15 characters
   bool block_signals = false;     // true: all but faults; false: the mask of save_signal_mask()
 };
-// Stack of at least 256 KiB. Returns 0 or an errno value. User context, or the midwife.
+// Stack of at least 256 KiB. Returns 0 or an errno value. User context, or the thread_maker.
 int create_thread(thread* t, const thread_spec& spec) noexcept;
 thread this_thread() noexcept;
 void join_thread(thread t) noexcept;
@@ -103,15 +103,15 @@ bool install_fault_handler(fault_hook hook) noexcept;
 void remove_fault_handler() noexcept;  // puts back what was there, if it is still ours
 
 // Signals that the program wants to hear of. From hear_ to unhear_ each that comes is counted and
-// rings the bell; unhear_ puts back what was there before. One thread at a time.
+// rings the wake_word; unhear_ puts back what was there before. One thread at a time.
 inline constexpr int kMostSignals = 64;
 int hear_signal(int number) noexcept;  // 0 or errno
 void unhear_signal(int number) noexcept;
 int ignore_signal(int number) noexcept;  // 0 or errno
 int reset_signal(int number) noexcept;   // as it was before the first of these calls; 0 or errno
 std::uint32_t take_signals(int number) noexcept;  // how many came since it was last asked
-std::uint32_t signal_bell() noexcept;
-void sleep_until_rung(std::uint32_t seen) noexcept;  // since `seen` was read; may return early
+std::uint32_t signal_wake_word() noexcept;
+void sleep_until_signal(std::uint32_t seen) noexcept;  // since `seen` was read; may return early
 void ring_for_signals() noexcept;  // signal-safe
 
 // ── preemption by signal ──

@@ -6,7 +6,7 @@
 // the operation's result where this one puts kReadyAgain: "try again, it will not block".
 //
 // Who    open, close: any thread. wait: one thread at a time (the scheduler's lastpoll, see
-//        sched/netpoll.h). interrupt: any thread, signal-safe.
+//        sched/work/netpoll.h). interrupt: any thread, signal-safe.
 // Where  anywhere; takes no lock but its own free list's, never allocates with malloc.
 // Law    an event for an open descriptor is never lost: it is in its word, or its waiter is
 //        in a list that wait() returned.

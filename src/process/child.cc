@@ -18,7 +18,7 @@
 
 #include "process/calls.h"
 #include "process/launch.h"
-#include "sched/belonging.h"
+#include "sched/life/belonging.h"
 
 namespace vole {
 inline namespace v0 {
@@ -37,7 +37,7 @@ class child::state {
   ~state() {
     if (reaped_) return;
     calls::kill(pid, own_group_, SIGKILL);
-    detail::leave_orphan(pid);
+    detail::leave_unreaped(pid);
   }
   state(const state&) = delete;
   state& operator=(const state&) = delete;

@@ -11,7 +11,7 @@
 
 #include "base/atomic.h"
 #include "process/calls.h"
-#include "sched/belonging.h"
+#include "sched/life/belonging.h"
 
 namespace vole {
 inline namespace v0 {
@@ -25,12 +25,12 @@ using process::stream;
 base::atomic<bool> no_pidfd{false};
 
 // Never destroyed: the last runtime may end after static objects are gone.
-struct orphan_list {
+struct unreaped_list {
   std::mutex mutex;
   std::vector<pid_t> pids;
 };
-orphan_list& orphans() {
-  static orphan_list& all = *new orphan_list;
+unreaped_list& unreaped() {
+  static unreaped_list& all = *new unreaped_list;
   return all;
 }
 
@@ -125,7 +125,7 @@ failure explain(int error, const command& c, const options& o) {
 launched::~launched() {
   if (pid < 0) return;
   process_calls::kill(pid, own_group, SIGKILL);
-  leave_orphan(pid);
+  leave_unreaped(pid);
 }
 
 std::string named_command(const char* what, const command& c) {
@@ -134,18 +134,18 @@ std::string named_command(const char* what, const command& c) {
 
 void pretend_no_pidfd(bool yes) noexcept { no_pidfd.store(yes, base::seq_cst); }
 
-void leave_orphan(pid_t pid) noexcept {
+void leave_unreaped(pid_t pid) noexcept {
   if (has_ended(pid)) return;
   try {
-    orphan_list& all = orphans();
+    unreaped_list& all = unreaped();
     const std::lock_guard lock(all.mutex);
     all.pids.push_back(pid);
   } catch (...) {  // bad_alloc: it stays a zombie until this program ends
   }
 }
 
-void reap_orphans() noexcept {
-  orphan_list& all = orphans();
+void reap_left() noexcept {
+  unreaped_list& all = unreaped();
   const std::lock_guard lock(all.mutex);
   std::erase_if(all.pids, has_ended);
 }
@@ -154,7 +154,7 @@ void launch(const command& c, const options& o, launched& into, failure& f) {
   end_if_left_behind();
   f = check(c, o);
   if (f) return;
-  reap_orphans();
+  reap_left();
   rt::belonging<std::vector<const char*>> arguments(arguments_of(c));
   rt::belonging<std::vector<const char*>> environment(environment_of(o));
   int error = 0;

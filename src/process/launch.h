@@ -2,8 +2,8 @@
 //
 // Who    run.cc, child.cc. User context.
 // Law    a launched lies in a belonging, so that the end of the runtime loses neither descriptors
-//        nor the process: one that has not been reaped is killed and put among the orphans.
-// Law    whoever starts a program reaps orphans that have ended: at most those that died since
+//        nor the process: one that has not been reaped is killed and put among the unreaped.
+// Law    whoever starts a program reaps unreaped that have ended: at most those that died since
 //        are zombies.
 #pragma once
 
@@ -39,8 +39,8 @@ void launch(const process::command& c, const process::options& o, launched& into
 std::string named_command(const char* what, const process::command& c);
 
 // Nobody will wait for it: later, when it has ended, somebody reaps it.
-void leave_orphan(pid_t pid) noexcept;
-void reap_orphans() noexcept;
+void leave_unreaped(pid_t pid) noexcept;
+void reap_left() noexcept;
 
 // For tests: as if the kernel had no pidfds.
 void pretend_no_pidfd(bool yes) noexcept;

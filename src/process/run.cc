@@ -15,7 +15,7 @@
 
 #include "process/calls.h"
 #include "process/launch.h"
-#include "sched/belonging.h"
+#include "sched/life/belonging.h"
 
 namespace vole {
 inline namespace v0 {

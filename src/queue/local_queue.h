@@ -125,7 +125,7 @@ class basic_local_queue {
     return static_cast<std::int32_t>(n) > 0 ? n : 0;
   }
 
-  // Part of the last look (sched/parking.h): seq_cst, so that it cannot be early.
+  // Part of the last look (sched/work/parking.h): seq_cst, so that it cannot be early.
   std::uint32_t front_now() const noexcept { return index(front_.load(seq_cst)); }
   std::uint32_t back_now() const noexcept { return back_.load(seq_cst); }
 

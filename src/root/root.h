@@ -54,7 +54,7 @@ struct m_places {
   std::uint32_t hot_p, p, curg, locked_g;  // 64 bits
   std::uint32_t call;  // 64 bits; lower half: P::schedtick + 1 while in blocking()
   std::uint32_t alive, idle, polling, spinning, zombie;  // 8 bits
-  std::uint32_t captive;                   // 32 bits: asleep in the handler of strict mode
+  std::uint32_t captured;                   // 32 bits: asleep in the handler of strict mode
   std::uint32_t alternate_stack, id, tid;  // 64 bits
 };
 
@@ -62,7 +62,7 @@ struct p_places {
   std::uint32_t bytes;
   std::uint32_t id;                // 32 bits
   std::uint32_t status;            // 8 bits: idle, running, stopped, dead
-  std::uint32_t m, runnext, owed;  // 64 bits
+  std::uint32_t m, runnext, ready_next;  // 64 bits
   std::uint32_t front, back;       // 32 bits: the ring holds back - front
   std::uint32_t schedtick;         // 32 bits
   std::uint32_t switches, spawned, finished, steals, stolen, overflows, hand_offs, preemptions,
@@ -76,7 +76,7 @@ struct sched_places {
   std::uint32_t procs, idle_procs;  // 32 bits
   std::uint32_t spinning;           // 32 bits
   std::uint32_t global_queue;       // 64 bits: its length
-  std::uint32_t m_count, zombies, evicted, captives;  // 32 bits
+  std::uint32_t m_count, zombies, evicted, captured_ms;  // 32 bits
   std::uint32_t guest_spawned, coarse_now;            // 64 bits
 };
 

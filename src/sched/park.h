@@ -27,9 +27,9 @@
 #include "gmp/p.h"
 #include "gmp/wait_reason.h"
 #include "gmp/waiter.h"
-#include "sched/enter.h"
-#include "sched/lifecycle.h"
-#include "sched/strict.h"
+#include "sched/life/enter.h"
+#include "sched/run/lifecycle.h"
+#include "sched/hold/strict.h"
 #include "trace/emit.h"
 
 namespace vole::rt {
@@ -69,14 +69,14 @@ inline bool seems_without_p() noexcept {
 }
 
 // Where this M sits in what is its P's own; inside the runtime, with a P.
-inline seat& seat_of(const M* m) noexcept { return *m->p->seat; }
-inline seat& seat_of(const P* p) noexcept { return *p->seat; }
-inline seat* seat_if_any(const M* m) noexcept {
-  return m != nullptr && m->p != nullptr ? m->p->seat : nullptr;
+inline presence& presence_of(const M* m) noexcept { return *m->p->presence; }
+inline presence& presence_of(const P* p) noexcept { return *p->presence; }
+inline presence* presence_if_any(const M* m) noexcept {
+  return m != nullptr && m->p != nullptr ? m->p->presence : nullptr;
 }
-inline seat* seat_inside() noexcept {  // null as well: not inside
+inline presence* presence_inside() noexcept {  // null as well: not inside
   const M* const m = arch::this_m();
-  return m != nullptr && m->hot.in_rt.load(relaxed) != 0 ? seat_if_any(m) : nullptr;
+  return m != nullptr && m->hot.in_rt.load(relaxed) != 0 ? presence_if_any(m) : nullptr;
 }
 
 // On a goroutine; user context on both sides.
@@ -129,12 +129,12 @@ inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept)
 [[gnu::always_inline]] inline bool try_wake_next(M* m, waiter* w, std::uintptr_t value) noexcept {
   G* const g = w->g;
   P& p = *m->p;
-  if (!likely(g != nullptr) || !likely(p.owed.load(relaxed) == nullptr) ||
+  if (!likely(g != nullptr) || !likely(p.ready_next.load(relaxed) == nullptr) ||
       !likely(!trace::is_traced(*m)))
     return false;
   g->wake_value = value;
   set_status(*g, g_status::waiting, g_status::runnable);
-  p.owed.store(g, relaxed);
+  p.ready_next.store(g, relaxed);
   return true;
 }
 

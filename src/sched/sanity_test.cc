@@ -7,9 +7,9 @@
 
 #include "base/lock_order.h"
 #include "queue/local_queue.h"
-#include "sched/enter.h"
-#include "sched/find.h"
-#include "sched/parking.h"
+#include "sched/life/enter.h"
+#include "sched/work/find.h"
+#include "sched/work/parking.h"
 #include "sched/state.h"
 
 namespace vole::rt {

@@ -7,6 +7,6 @@ constinit slab<G> g_slab;
 constinit slab<M> m_slab;
 constinit slab<P> p_slab;
 constinit slab<g_name> name_slab;
-constinit base::seat seats[kMaxProcs];
+constinit base::presence presences[kMaxProcs];
 
 }  // namespace vole::rt

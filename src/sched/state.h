@@ -18,8 +18,8 @@
 #include "queue/global_queue.h"
 #include "queue/p_mask.h"
 #include "queue/steal_order.h"
-#include "sched/config.h"
-#include "sched/parking.h"
+#include "sched/run/config.h"
+#include "sched/work/parking.h"
 
 namespace vole::rt {
 
@@ -35,11 +35,11 @@ struct sched_state {
   atomic<std::uint32_t> idle_p_count{0};           // written under L
   p_mask idle_mask;                                // written under L [17]
   parking::state parking;
-  atomic<std::uint32_t> polled_vain{0};            // wake-ups in vain for what the poller brought
+  atomic<std::uint32_t> polled_wasted_wakes{0};            // wake-ups in vain for what the poller brought
   atomic<std::int64_t> polled_cpu{0};              // how long they ran, of how long they were up
   atomic<std::int64_t> polled_wall{0};
 
-  // ── who waits for timers and the network ── (sched/idle.h)
+  // ── who waits for timers and the network ── (sched/work/idle.h)
   alignas(64) atomic<std::int64_t> last_poll{1};   // ns; 0: somebody waits in the poller
   atomic<std::int64_t> poll_until{0};              // until when; 0: not yet said
   atomic<bool> looking{false};                     // somebody looks without waiting [12]
@@ -66,8 +66,8 @@ struct sched_state {
   atomic<std::uint64_t> hooked_migrations{0};      // homed goroutines that could not come home
   atomic<std::uint64_t> next_m_id{1};
 
-  // ── strict mode ── (sched/strict.h)
-  atomic<std::uint32_t> captives{0};               // Ms asleep in the handler
+  // ── strict mode ── (sched/hold/strict.h)
+  atomic<std::uint32_t> captured_ms{0};               // Ms asleep in the handler
   atomic<std::uint32_t> forks{0};                  // under way: nobody is captured
 
   // ── goroutines ──
@@ -91,18 +91,18 @@ struct sched_state {
   void reset() noexcept;                           // the end: as new, but for settings and ids
 };
 
-inline constexpr std::uint8_t kInVain = 4;  // so many are a pattern
+inline constexpr std::uint8_t kManyWasted = 4;  // so many are a pattern
 
 [[gnu::visibility("hidden")]] extern sched_state sched;
 extern slab<G> g_slab;
 extern slab<M> m_slab;
 extern slab<P> p_slab;
 extern slab<g_name> name_slab;
-extern base::seat seats[kMaxProcs];  // of the Ps; for ever: a channel may outlive its runtime
+extern base::presence presences[kMaxProcs];  // of the Ps; for ever: a channel may outlive its runtime
 
 // Do this P's goroutines run better in turn? Then nobody is woken for them and no thief takes them,
-// unless sysmon has called one (sched/contention.h).
-inline bool runs_in_turn(const P& p) noexcept { return p.vain.load(relaxed) >= kInVain; }
+// unless sysmon has called one (sched/policy/contention.h).
+inline bool runs_in_turn(const P& p) noexcept { return p.wasted_wakes.load(relaxed) >= kManyWasted; }
 // seq_cst: an invitation is published work, step S1 of the parking protocol.
 inline bool refuses_thieves(const P& p) noexcept {
   return runs_in_turn(p) && !p.invites.load(seq_cst);

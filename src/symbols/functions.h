@@ -1,6 +1,6 @@
 // The functions of a module, from its table of symbols.
 //
-// Who    who wants to know which code is vole's own (trace/notebook.h).
+// Who    who wants to know which code is vole's own (trace/dictionary.h).
 // Where  user context: maps the file.
 #pragma once
 

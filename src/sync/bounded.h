@@ -13,7 +13,7 @@
 #include <vole/detail/context_node.h>
 
 #include "os/os.h"
-#include "sched/interrupt.h"
+#include "sched/wait/interrupt.h"
 #include "sync/waitable.h"
 
 namespace vole {

@@ -83,7 +83,7 @@ struct thread_guard {
   static_cast<void>(&guard);
 }
 
-// A goroutine's table is under whatever the library owns in its frames (sched/belonging.h).
+// A goroutine's table is under whatever the library owns in its frames (sched/life/belonging.h).
 rt::goroutine_locals** place() noexcept {
   rt::G* const g = rt::this_goroutine();
   if (g == nullptr) return thread_place();

@@ -14,7 +14,7 @@
 //        it clears the bit when it wins or queues again; meanwhile unlock() wakes
 //        nobody. woken and starving are never set together.
 //        held and starving do not change under one who holds both mutex and lock.
-//        owned, the word is changed in sync/mutex_own.cc only: take and unlock_alone find
+//        owned, the word is changed in sync/mutex_biased.cc only: take and unlock_alone find
 //        it neither free nor theirs, and the lock takes it back.
 //        An unlock() wakes one whom it has claimed (gmp/waiter.h), never one who gives up.
 // Note   one who gives up, by its clock or its context, is off the list or never was on it, and has
@@ -30,7 +30,7 @@
 
 #include "gmp/waited_places.h"
 #include "os/os.h"
-#include "sched/contention.h"
+#include "sched/policy/contention.h"
 
 namespace vole {
 inline namespace v0 {
@@ -38,8 +38,8 @@ namespace detail {
 namespace {
 
 constexpr std::uint64_t kHeld = mutex_flag::held, kWoken = mutex_flag::woken,
-                        kStarving = mutex_flag::starving, kOwned = mutex_flag::owned;
-constexpr std::int64_t kPatience = 1000 * 1000;  // ns
+                        kStarving = mutex_flag::starving, kBiased = mutex_flag::biased;
+constexpr std::int64_t kStarvingAfter = 1000 * 1000;  // ns
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
@@ -69,7 +69,7 @@ void held_a_moment_ago(const mutex_attempt& mine) noexcept {
 bool take(waitable& s, const mutex_attempt& mine, std::uint64_t otherwise) noexcept {
   std::uint64_t seen = s.word.load(relaxed);
   for (;;) {
-    const bool free = (seen & (kHeld | kStarving | kOwned)) == 0;
+    const bool free = (seen & (kHeld | kStarving | kBiased)) == 0;
     if (!free && otherwise == 0) return false;
     const std::uint64_t rest = mine.queued ? seen & ~kWoken : seen;
     if (s.word.compare_exchange_strong(seen, rest | (free ? kHeld : otherwise), acquire, relaxed))
@@ -82,7 +82,7 @@ bool take(waitable& s, const mutex_attempt& mine, std::uint64_t otherwise) noexc
 bool take_locked(waitable& s, mutex_attempt& mine) noexcept {
   const std::int64_t now = os::now_ns();
   if (!mine.queued) mine.since = now;
-  const bool starving = mine.queued && now - mine.since > kPatience;
+  const bool starving = mine.queued && now - mine.since > kStarvingAfter;
   return take(s, mine, kWaiting | (starving ? kStarving : 0));
 }
 
@@ -171,7 +171,7 @@ release_result release_locked(waitable& s) noexcept {
     });
     return {w, kCompete};
   }
-  const bool calm = !more || os::now_ns() - waiting_since(w) < kPatience;
+  const bool calm = !more || os::now_ns() - waiting_since(w) < kStarvingAfter;
   static_cast<mutex_waitable&>(s).locker = stack_of(w);  // until it signs for itself
   unlock(s,
          [=](std::uint64_t word) { return with_waiting(calm ? word & ~kStarving : word, more); });

@@ -2,7 +2,7 @@
 //
 // Who    any goroutine, any plain thread.
 // Where  the list is touched inside the runtime only, with wait_flag::locked held.
-// Law    while a mutex is `owned` its word is one processor's alone (sync/mutex_own.cc).
+// Law    while a mutex is `biased` its word is one processor's alone (sync/mutex_biased.cc).
 //        `locked` guards the list and whatever the object says it guards. `waiting` is
 //        set exactly while the list is not empty (with the lock free). Other bits may
 //        change under the lock's holder; so every change is a compare-exchange.
@@ -24,7 +24,7 @@
 #include "base/system.h"
 #include "gmp/waiter.h"
 #include "sched/park.h"
-#include "sched/timeout.h"
+#include "sched/wait/timeout.h"
 
 namespace vole {
 inline namespace v0 {
@@ -55,7 +55,7 @@ inline void lock(waitable& s) noexcept {
   lock_order::taking(lock_rank::object);
   for (int spins = 0;; ++spins) {
     std::uint64_t seen = s.word.load(relaxed);
-    if ((seen & wait_flag::owned) != 0) [[unlikely]] {
+    if ((seen & wait_flag::biased) != 0) [[unlikely]] {
       disown_inside(s);
     } else if ((seen & kLocked) == 0) {
       if (s.word.compare_exchange_strong(seen, seen | kLocked, acquire, relaxed)) return;

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "chan/core.h"
-#include "sched/timers.h"
-#include "time/errand.h"
+#include "sched/wait/timers.h"
+#include "time/detached_call.h"
 
 namespace vole {
 inline namespace v0 {

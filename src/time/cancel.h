@@ -48,9 +48,9 @@
 
 #include "base/atomic.h"
 #include "base/lock.h"
-#include "sched/interrupt.h"
+#include "sched/wait/interrupt.h"
 #include "sched/park.h"
-#include "sched/timers.h"
+#include "sched/wait/timers.h"
 
 namespace vole {
 inline namespace v0 {

@@ -31,8 +31,8 @@
 #include "base/lock.h"
 #include "chan/core.h"
 #include "os/os.h"
-#include "sched/timers.h"
-#include "time/errand.h"
+#include "sched/wait/timers.h"
+#include "time/detached_call.h"
 #include "time/next_tick.h"
 
 namespace vole {

@@ -10,7 +10,7 @@
 #include "base/lock.h"
 #include "os/os.h"
 #include "time/cancel.h"
-#include "time/errand.h"
+#include "time/detached_call.h"
 
 namespace vole {
 inline namespace v0 {

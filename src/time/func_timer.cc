@@ -9,8 +9,8 @@
 
 #include "base/atomic.h"
 #include "base/lock.h"
-#include "sched/timers.h"
-#include "time/errand.h"
+#include "sched/wait/timers.h"
+#include "time/detached_call.h"
 
 namespace vole {
 inline namespace v0 {
@@ -23,7 +23,7 @@ class func_timer_node final : public rt::timer {
   func_timer_node(deferred_ptr f, void* site) noexcept : fn(f.release()), created_at(site) {
     fire = [](rt::timer* t, rt::M* m) noexcept {
       auto* const n = static_cast<func_timer_node*>(t);
-      errand<func_timer_node>::start_from_timer(m, n, n->created_at);
+      detached_call<func_timer_node>::start_from_timer(m, n, n->created_at);
     };
     forgotten = [](rt::timer* t) noexcept { forget(static_cast<func_timer_node*>(t)); };
   }

@@ -1,4 +1,4 @@
-// The waits that a context ends: its half of sched/interrupt.h.
+// The waits that a context ends: its half of sched/wait/interrupt.h.
 
 #include <utility>
 

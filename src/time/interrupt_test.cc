@@ -1,7 +1,7 @@
 // Waits that a context ends, on a small object that hands out tickets in turn: who waits gets one
 // ticket or is told that its context was cancelled, never both, never neither.
 
-#include "sched/interrupt.h"
+#include "sched/wait/interrupt.h"
 
 #include <gtest/gtest.h>
 #include <vole/vole.h>

@@ -9,7 +9,7 @@
 
 #include "os/os.h"
 #include "sched/park.h"
-#include "sched/timeout.h"
+#include "sched/wait/timeout.h"
 #include "time/cancel.h"
 
 namespace vole {

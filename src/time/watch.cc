@@ -13,7 +13,7 @@
 
 #include "base/atomic.h"
 #include "time/cancel.h"
-#include "time/errand.h"
+#include "time/detached_call.h"
 
 namespace vole {
 inline namespace v0 {
@@ -71,13 +71,13 @@ class watch_node final : public cancel_link {
 void start_watch(cancel_link& l) noexcept {
   auto* const w = static_cast<watch_node*>(&l);
   if (!w->pending.exchange(false, acq_rel)) return watch_node::let_go(w);  // pairs: stop_watch
-  errand<watch_node>::start(w, w->created_at);
+  detached_call<watch_node>::start(w, w->created_at);
 }
 
 bool start_watch_inside(cancel_link& l, M* m) noexcept {
   auto* const w = static_cast<watch_node*>(&l);
   if (!w->pending.exchange(false, acq_rel)) return false;  // pairs: stop_watch
-  errand<watch_node>::start_from_timer(m, w, w->created_at);
+  detached_call<watch_node>::start_from_timer(m, w, w->created_at);
   return true;
 }
 

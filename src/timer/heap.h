@@ -1,7 +1,7 @@
 // Timers, and goroutines that sleep, in the order in which they are due: a 4-ary heap that knows
 // where each of its timers stands.
 //
-// Who    whoever holds the lock that guards the heap (timer/shelf.h).
+// Who    whoever holds the lock that guards the heap (timer/timer_set.h).
 // Law    slot[i].when >= slot[(i - 1) / 4].when. A timer has a ticket for as long as it stands
 //        here: timers[ticket] is the timer, where[ticket] its slot, and the slot names the
 //        ticket, or none (a dead slot). A sleeper needs neither record nor ticket: nobody stops
@@ -30,14 +30,14 @@ using namespace base;
 
 struct G;
 struct M;
-class shelf;
+class timer_set;
 
 struct timer {
   static constexpr std::size_t kNowhere = ~std::size_t{0};
 
   std::int64_t when = 0;            // ns of the monotonic clock
   std::size_t place = kNowhere;     // its ticket in the heap
-  atomic<shelf*> home{nullptr};     // the shelf it stands on, or stood on last; under its lock
+  atomic<timer_set*> home{nullptr};     // the timer_set it stands on, or stood on last; under its lock
   // Runs when due, off the heap, with no lock held; must not block. m: the M that fires, which
   // has a P. The record may end its life here, or be added again (add_timer_again).
   void (*fire)(timer* t, M* m) noexcept = nullptr;
@@ -96,7 +96,7 @@ class timer_heap {
       const slot top = slots_[0];
       drop_top();
       drop_dead_top();
-      foresee(now);
+      prefetch(now);
       if (!is_sleeper(top)) {
         timer* const t = timers_[ticket_of(top)];
         forget(t, ticket_of(top));
@@ -190,7 +190,7 @@ class timer_heap {
   }
 
   // Has those fetched that are likely to be popped next.
-  [[gnu::always_inline]] void foresee(std::int64_t now) const noexcept {
+  [[gnu::always_inline]] void prefetch(std::int64_t now) const noexcept {
     for (std::size_t i = 0; i <= kWays && i < size_; ++i) {
       if (slots_[i].when > now || slots_[i].what == kDead) continue;
       __builtin_prefetch(is_sleeper(slots_[i]) ? static_cast<void*>(sleeper_of(slots_[i]))

@@ -4,16 +4,16 @@
 
 #include "arch/thread_word.h"
 #include "base/likely.h"
-#include "trace/desk.h"
+#include "trace/shared.h"
 #include "trace/format.h"
-#include "trace/notebook.h"
-#include "trace/pen.h"
+#include "trace/dictionary.h"
+#include "trace/event_writer.h"
 #include "trace/pool.h"
 
 namespace vole::rt::trace {
 
 constinit atomic<std::uint32_t> now_on{0};
-constinit desk_state desk;
+constinit shared_state shared;
 
 namespace {
 
@@ -22,8 +22,8 @@ constinit atomic<std::uint64_t> acquisitions[1024];
 // Events of who is no M, or of one that is not inside as itself.
 template <class Fn>
 void as_thread0(Fn&& fn) noexcept {
-  holding hold(desk.lock);
-  if (pen p(desk.thread0, nullptr); p) fn(p);
+  holding hold(shared.lock);
+  if (event_writer p(shared.thread0, nullptr); p) fn(p);
 }
 
 // On an M inside the runtime, as itself; otherwise as thread 0.
@@ -34,7 +34,7 @@ void write(M* m, Fn&& fn) noexcept {
     if (mine == nullptr || mine->hot.in_rt.load(relaxed) == 0) return as_thread0(fn);
     m = mine;
   }
-  if (pen p(m->trace, m); p) fn(p);
+  if (event_writer p(m->trace, m); p) fn(p);
 }
 
 event alone(leaving how) noexcept {
@@ -56,7 +56,7 @@ event with_woken(leaving how) noexcept {
   return static_cast<event>(static_cast<int>(event::block_woken) + static_cast<int>(how));
 }
 
-void end_open_call(pen& p, M& m) noexcept {
+void end_open_call(event_writer& p, M& m) noexcept {
   if (!m.trace.in_call) return;
   p.put(event::call_end);
   m.trace.in_call = false;
@@ -70,7 +70,7 @@ void count_acquisition(const P& p) noexcept {
 std::uint64_t acquisitions_of(const P& p) noexcept { return acquisitions[p.id].load(relaxed); }
 
 void created(M* m, G& g) noexcept {
-  write(m, [&](pen& p) {
+  write(m, [&](event_writer& p) {
     const std::uint32_t fn = p.function(reinterpret_cast<std::uintptr_t>(g.invoke));
     const std::uint32_t at = p.site(wait_reason::none, reinterpret_cast<std::uintptr_t>(g.created_at));
     p.put(event::g_create);
@@ -89,7 +89,7 @@ void created(M* m, G& g) noexcept {
 
 namespace {
 
-void put_unblocked(pen& p, G& g) noexcept {
+void put_unblocked(event_writer& p, G& g) noexcept {
   const std::uint32_t seq = p.next_number(g, g_state::waiting, g.why.load(relaxed));
   p.put(event::g_unblock);
   p.goroutine(g.id);
@@ -100,15 +100,15 @@ void put_unblocked(pen& p, G& g) noexcept {
 }  // namespace
 
 void unblocked(M* m, G& g) noexcept {
-  write(m, [&](pen& p) { put_unblocked(p, g); });
+  write(m, [&](event_writer& p) { put_unblocked(p, g); });
 }
 void unblocked_by_nobody(G& g) noexcept {
   if (!is_on()) return;
-  as_thread0([&](pen& p) { put_unblocked(p, g); });
+  as_thread0([&](event_writer& p) { put_unblocked(p, g); });
 }
 
 void departs(M& m, G& g, leaving how, G* next, wait_reason why, const void* sp) noexcept {
-  pen p(m.trace, &m);
+  event_writer p(m.trace, &m);
   if (!p) {
     m.trace.in_call = false;
     return;
@@ -135,7 +135,7 @@ void departs(M& m, G& g, leaving how, G* next, wait_reason why, const void* sp) 
 }
 
 void runs(M& m, G& g) noexcept {
-  pen p(m.trace, &m);
+  event_writer p(m.trace, &m);
   if (!p) return;
   const std::uint32_t seq = p.next_number(g, g_state::runnable, wait_reason::none);
   p.put(event::g_run);
@@ -144,27 +144,27 @@ void runs(M& m, G& g) noexcept {
 }
 
 void captured(M& m, bool had_p) noexcept {
-  if (pen p(m.trace, &m); p) {
+  if (event_writer p(m.trace, &m); p) {
     end_open_call(p, m);
     p.put(had_p ? event::g_preempt : event::g_requeue);
   }
   m.trace.in_call = false;
-  m.trace.captive = true;
+  m.trace.captured = true;
 }
 
 void let_go(M& m) noexcept {
-  if (pen p(m.trace, &m); p) {
+  if (event_writer p(m.trace, &m); p) {
     G& g = *m.curg;
     const std::uint32_t seq = p.next_number(g, g_state::preempted, wait_reason::none);
     p.put(event::g_run);
     p.goroutine(g.id);
     p.number(seq);
   }
-  m.trace.captive = false;
+  m.trace.captured = false;
 }
 
 void got_p(M& m, const P& p) noexcept {
-  pen w(m.trace, &m);
+  event_writer w(m.trace, &m);
   if (!w) return;
   w.put(event::proc_start);
   w.number(p.id);
@@ -172,12 +172,12 @@ void got_p(M& m, const P& p) noexcept {
 }
 
 void gives_p(M& m) noexcept {
-  if (pen p(m.trace, &m); p) p.put(event::proc_stop);
+  if (event_writer p(m.trace, &m); p) p.put(event::proc_stop);
 }
 
 void p_is_taken(const M& from, const P& p) noexcept {
   if (!is_on()) return;
-  as_thread0([&](pen& w) {
+  as_thread0([&](event_writer& w) {
     const bool wrote = from.trace.stamp.load(relaxed) == w.stamp();
     w.put(event::proc_steal);
     w.number(p.id);
@@ -189,7 +189,7 @@ void p_is_taken(const M& from, const P& p) noexcept {
 
 void call_begins(M& m, arch::frame from) noexcept {
   if (m.trace.in_call) return;
-  if (pen p(m.trace, &m); p) {
+  if (event_writer p(m.trace, &m); p) {
     const std::uint32_t at = p.site_outside(*m.curg, from);
     p.put(event::call_begin);
     p.number(at);
@@ -199,24 +199,24 @@ void call_begins(M& m, arch::frame from) noexcept {
 
 // If that is its first event, the call has begun before the trace.
 void call_ends(M& m) noexcept {
-  if (pen p(m.trace, &m, true); p && m.trace.in_call) p.put(event::call_end);
+  if (event_writer p(m.trace, &m, true); p && m.trace.in_call) p.put(event::call_end);
   m.trace.in_call = false;
 }
 
 void stop_begins(std::string_view purpose) noexcept {
   if (!is_on()) return;
-  as_thread0([&](pen& p) {
+  as_thread0([&](event_writer& p) {
     const std::uint32_t name = p.string(purpose);
     p.put(event::stop_begin);
     p.number(name);
   });
 }
 void stop_ends() noexcept {
-  if (is_on()) as_thread0([](pen& p) { p.put(event::stop_end); });
+  if (is_on()) as_thread0([](event_writer& p) { p.put(event::stop_end); });
 }
 
 void region(M* m, bool begins, std::string_view name) noexcept {
-  write(m, [&](pen& p) {
+  write(m, [&](event_writer& p) {
     const std::uint32_t number = p.string(name);
     p.put(begins ? event::region_begin : event::region_end);
     p.number(number);
@@ -224,7 +224,7 @@ void region(M* m, bool begins, std::string_view name) noexcept {
 }
 
 void task_begins(M* m, std::uint64_t id, std::uint64_t parent, std::string_view name) noexcept {
-  write(m, [&](pen& p) {
+  write(m, [&](event_writer& p) {
     const std::uint32_t number = p.string(name);
     p.put(event::task_begin);
     p.number(id);
@@ -233,13 +233,13 @@ void task_begins(M* m, std::uint64_t id, std::uint64_t parent, std::string_view 
   });
 }
 void task_ends(M* m, std::uint64_t id) noexcept {
-  write(m, [&](pen& p) {
+  write(m, [&](event_writer& p) {
     p.put(event::task_end);
     p.number(id);
   });
 }
 void log(M* m, std::uint64_t task, std::string_view category, std::string_view text) noexcept {
-  write(m, [&](pen& p) {
+  write(m, [&](event_writer& p) {
     const std::uint32_t number = p.string(category);
     p.put(event::log, text.size());
     p.number(task);
@@ -253,12 +253,12 @@ void thread_ends(M& m) noexcept {
   if (chunk_header* const left = t.buffer.exchange(nullptr, seq_cst)) submit(left);
   t.at = nullptr;
   t.stamp.store(0, release);
-  t.in_call = t.captive = false;
-  if (t.defined != nullptr) put_notebook(t.defined);
+  t.in_call = t.captured = false;
+  if (t.defined != nullptr) put_dictionary(t.defined);
   t.defined = nullptr;
   become_quiet(m.hot);
 }
 
-void skew_clocks(std::int64_t ticks) noexcept { desk.skew.store(ticks, relaxed); }
+void skew_clocks(std::int64_t ticks) noexcept { shared.skew.store(ticks, relaxed); }
 
 }  // namespace vole::rt::trace

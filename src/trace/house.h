@@ -1,6 +1,6 @@
 // What a trace needs to know of the scheduler, which lies above this room.
 //
-// Who    declared here, defined by sched/traced.cc.
+// Who    declared here, defined by sched/report/traced.cc.
 #pragma once
 
 #include <cstdint>

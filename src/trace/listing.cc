@@ -5,7 +5,7 @@
 
 #include "base/lock.h"
 #include "os/os.h"
-#include "trace/desk.h"
+#include "trace/shared.h"
 #include "trace/emit.h"
 #include "trace/format.h"
 #include "trace/house.h"
@@ -66,7 +66,7 @@ struct lists {
 }
 
 [[gnu::no_sanitize_thread, gnu::noinline]] std::uint64_t goroutine_of(const M& m) noexcept {
-  const G* const g = m.trace.captive ? nullptr : m.curg;
+  const G* const g = m.trace.captured ? nullptr : m.curg;
   return g != nullptr ? g->id : 0;
 }
 [[gnu::no_sanitize_thread, gnu::noinline]] bool is_call_open(const M& m) noexcept {

@@ -5,9 +5,9 @@
 #include "base/lock.h"
 #include "base/system.h"
 #include "os/os.h"
-#include "trace/desk.h"
+#include "trace/shared.h"
 #include "trace/house.h"
-#include "trace/notebook.h"
+#include "trace/dictionary.h"
 #include "trace/pool.h"
 #include "trace/writer.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kFileSlots = 4096;  // 64 MiB of address space, touched as needed
 
-struct office {
+struct session_state {
   base::lock<lock_rank::trace> lock;
   atomic<kind> now{kind::none};        // written under lock
   bool of_environment = false;         // under lock, as is the rest
@@ -25,7 +25,7 @@ struct office {
   std::byte* memory = nullptr;
   std::size_t bytes = 0;
 };
-constinit office room;
+constinit session_state room;
 
 std::error_code from(int error) noexcept { return {error, std::system_category()}; }
 
@@ -171,13 +171,13 @@ void in_forked_child() noexcept {
   writer::in_forked_child();
   forget_thread0();
   pool::forget();
-  free_shelf_lock();
+  reset_dictionaries_lock();
 }
 
-void ask_for_stacks(std::uint32_t frames) noexcept { desk.frames.store(frames, relaxed); }
+void ask_for_stacks(std::uint32_t frames) noexcept { shared.frames.store(frames, relaxed); }
 
 void tell_writer() noexcept {
-  if (desk.full.load(relaxed) != 0) ring_if_asleep();
+  if (shared.full.load(relaxed) != 0) wake_writer_if_asleep();
 }
 
 }  // namespace vole::rt::trace

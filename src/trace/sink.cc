@@ -4,7 +4,7 @@
 
 #include "base/fatal.h"
 #include "os/os.h"
-#include "trace/desk.h"
+#include "trace/shared.h"
 #include "trace/names.h"
 #include "trace/pool.h"
 
@@ -101,7 +101,7 @@ void sink::put(chunk_kind kind, std::uint32_t generation, std::uint32_t number,
   keep_room();
   chunk_header* const slot = pool::take();
   if (slot == nullptr || payload.size() > kSlotRoom) {
-    desk.lost[desk.stamp.load(relaxed) >> 1 & 1].fetch_add(1, relaxed);
+    shared.lost[shared.stamp.load(relaxed) >> 1 & 1].fetch_add(1, relaxed);
     if (slot != nullptr) pool::free(slot);
     return;
   }

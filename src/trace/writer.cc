@@ -8,7 +8,7 @@
 #include "base/note.h"
 #include "os/os.h"
 #include "trace/advance.h"
-#include "trace/desk.h"
+#include "trace/shared.h"
 #include "trace/emit.h"
 #include "trace/house.h"
 #include "trace/listing.h"
@@ -25,7 +25,7 @@ constexpr std::int64_t kNamesAtOnce = 2 * kMilli;  // of a ring's names, after e
 constexpr std::int64_t kMostTick = 4;              // ns
 constexpr int kShare = 20;                         // a cut takes at most one part in so many
 
-struct office {
+struct writer_state {
   plan now;
   os::thread thread;
   note begun, done;
@@ -33,14 +33,14 @@ struct office {
   const char* path = nullptr;  // of an order
   int result = 0;              // of an order
 };
-constinit office room;
+constinit writer_state room;
 
 struct shipped_env {
-  atomic<std::uint32_t>& stamp() const noexcept { return desk.stamp; }
+  atomic<std::uint32_t>& stamp() const noexcept { return shared.stamp; }
   void membarrier() const noexcept { os::membarrier(); }
   void pause() const noexcept {
-    const std::uint32_t rung = desk.bell.load(relaxed);
-    futex_wait_for(&desk.bell, rung, 20 * 1000);
+    const std::uint32_t seen_word = shared.wake_word.load(relaxed);
+    futex_wait_for(&shared.wake_word, seen_word, 20 * 1000);
   }
   // While a runtime ends its threads close their chunks themselves; afterwards there are none.
   template <class Fn>
@@ -53,7 +53,7 @@ struct shipped_env {
     the_house.end_visit();
   }
   bool is_old(const chunk_header& h) const noexcept {
-    return h.generation != generation_of(desk.stamp.load(relaxed));
+    return h.generation != generation_of(shared.stamp.load(relaxed));
   }
   void submit(chunk_header* left) const noexcept { trace::submit(left); }
 };
@@ -82,7 +82,7 @@ std::uint64_t choose_tick(double per_second) noexcept {
     scaled *= 2;
     --shift;
   }
-  desk.shift.store(shift, relaxed);
+  shared.shift.store(shift, relaxed);
   return static_cast<std::uint64_t>(scaled);
 }
 
@@ -93,8 +93,8 @@ class session {
 
   // Everybody has seen that there is a trace before its first generation begins.
   void begin() {
-    const std::uint32_t number = (desk.stamp.load(relaxed) >> 1) + 1;
-    desk.first_number.store(number + 1, seq_cst);
+    const std::uint32_t number = (shared.stamp.load(relaxed) >> 1) + 1;
+    shared.first_number.store(number + 1, seq_cst);
     now_on.store(1, seq_cst);
     the_house.flag_all(true);
     go_to(number << 1 | 1);
@@ -104,7 +104,7 @@ class session {
   void cut() {
     if (paused_) return resume();
     const std::int64_t began = os::now_ns();
-    const std::uint32_t old = generation_of(desk.stamp.load(relaxed));
+    const std::uint32_t old = generation_of(shared.stamp.load(relaxed));
     const std::uint64_t lost = start_generation();
     drain();
     sink_.end(old, this_moment(), lost);
@@ -115,10 +115,10 @@ class session {
   void pause() {
     if (paused_ || stopped_) return;
     paused_ = true;
-    const std::uint32_t stamp = desk.stamp.load(relaxed);
+    const std::uint32_t stamp = shared.stamp.load(relaxed);
     go_to(((stamp >> 1) + 1) << 1 | 1);
     drain();
-    sink_.end(generation_of(stamp), this_moment(), desk.lost[stamp >> 1 & 1].load(relaxed));
+    sink_.end(generation_of(stamp), this_moment(), shared.lost[stamp >> 1 & 1].load(relaxed));
   }
   void resume() {
     paused_ = false;
@@ -136,7 +136,7 @@ class session {
   }
 
   void drain() {
-    desk.full.store(0, relaxed);
+    shared.full.store(0, relaxed);
     while (chunk_header* const full = pool::next_full()) sink_.add(full);
   }
 
@@ -168,7 +168,7 @@ class session {
     drain();
     if (stopped_ || paused_) return;
     if (sink_.error() != 0) return give_up();
-    const bool asked = desk.cuts_wanted.exchange(0, seq_cst) != 0;
+    const bool asked = shared.cuts_wanted.exchange(0, seq_cst) != 0;
     if (asked || sink_.is_large() || os::now_ns() >= next_cut_) cut();
     if (ring_) names::look_up_all(kNamesAtOnce);
   }
@@ -189,13 +189,13 @@ class session {
 
   // Returns what was lost in the one before.
   std::uint64_t start_generation() {
-    const std::uint32_t old = desk.stamp.load(relaxed) >> 1, number = old + 1;
-    desk.lost[number & 1].store(0, relaxed);
+    const std::uint32_t old = shared.stamp.load(relaxed) >> 1, number = old + 1;
+    shared.lost[number & 1].store(0, relaxed);
     const std::uint32_t generation = generation_of(number << 1);
     sink_.begin(generation, this_moment(), the_house.procs());
     go_to(number << 1);
     list(generation);
-    return desk.lost[old & 1].load(relaxed);
+    return shared.lost[old & 1].load(relaxed);
   }
 
   void list(std::uint32_t generation) {
@@ -234,15 +234,15 @@ class session {
   bool stopped_ = false, paused_ = false;
 };
 
-void sleep(std::uint32_t rung, std::int64_t most) noexcept {
-  desk.asleep.store(1, seq_cst);
-  if (desk.full.load(seq_cst) < 4) futex_wait_for(&desk.bell, rung, most);
-  desk.asleep.store(0, seq_cst);
+void sleep(std::uint32_t seen_word, std::int64_t most) noexcept {
+  shared.asleep.store(1, seq_cst);
+  if (shared.full.load(seq_cst) < 4) futex_wait_for(&shared.wake_word, seen_word, most);
+  shared.asleep.store(0, seq_cst);
 }
 
 void serve_orders(session& s) {
   for (;;) {
-    const std::uint32_t rung = desk.bell.load(acquire);
+    const std::uint32_t seen_word = shared.wake_word.load(acquire);
     const auto what = static_cast<order>(room.order.exchange(0, seq_cst));
     if (what != order::none) {
       const bool last = s.serve(what);
@@ -251,7 +251,7 @@ void serve_orders(session& s) {
       continue;
     }
     s.look();
-    sleep(rung, s.until_next());
+    sleep(seen_word, s.until_next());
   }
 }
 
@@ -288,7 +288,7 @@ int run(order what, const char* path) noexcept {
   room.path = path;
   room.result = 0;
   room.order.store(static_cast<std::uint32_t>(what), seq_cst);
-  ring_bell();
+  wake_writer();
   room.done.sleep();
   room.done.clear();
   return room.result;
@@ -298,7 +298,7 @@ void join() noexcept { os::join_thread(room.thread); }
 
 void in_forked_child() noexcept {
   now_on.store(0, relaxed);
-  desk.stamp.store(((desk.stamp.load(relaxed) >> 1) + 1) << 1 | 1, relaxed);
+  shared.stamp.store(((shared.stamp.load(relaxed) >> 1) + 1) << 1 | 1, relaxed);
 }
 
 }  // namespace vole::rt::trace::writer

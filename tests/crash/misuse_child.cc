@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "scenario.h"
-#include "sched/enter.h"
+#include "sched/life/enter.h"
 
 namespace {
 

@@ -65,7 +65,7 @@ page last_page(const std::string& text) {
 constexpr const char* kLine =
     "SCHED [0-9]+ms: maxprocs=4 idleprocs=[0-4] threads=[0-9]+ spinningthreads=[0-9]+ "
     "needspinning=[01] idlethreads=[0-9]+ runqueue=[0-9]+ \\[ ([0-9]+ ){4}\\] "
-    "schedticks=\\[ ([0-9]+ ){4}\\] evicted=[0-9]+ owed=[0-9]+";
+    "schedticks=\\[ ([0-9]+ ){4}\\] evicted=[0-9]+ readynext=[0-9]+";
 
 void expect_lines(const ended& e) {
   EXPECT_TRUE(exited(e, 0));
@@ -111,9 +111,9 @@ TEST(Schedtrace, DetailIsOfOneInstantAndAddsUp) {
   EXPECT_EQ(count_where(all.p, "status", "idle"), number(all.head, "idleprocs"));
   EXPECT_EQ(static_cast<int>(all.m.size()), number(all.head, "threads"));
   EXPECT_GE(count_where(all.m, "blocked", "true"), number(all.head, "idlethreads"));
-  EXPECT_EQ(sum(all.p, "owed"), number(all.head, "owed"));
+  EXPECT_EQ(sum(all.p, "readynext"), number(all.head, "readynext"));
   EXPECT_EQ(count_where(all.g, "status", "runnable()"),
-            number(all.head, "runqueue") + sum(all.p, "runqsize") + sum(all.p, "owed"));
+            number(all.head, "runqueue") + sum(all.p, "runqsize") + sum(all.p, "readynext"));
 
   EXPECT_EQ(all.g.size(), 10u) << "main and nine others";
   EXPECT_EQ(count_where(all.g, "status", "waiting(chan receive)"), 5);

@@ -36,7 +36,7 @@ int running_threads() {
   return n;
 }
 
-// What a plain thread sees. A parole, or threads on their way to sleep, may spoil some of it.
+// What a plain thread sees. a release, or threads on their way to sleep, may spoil some of it.
 struct sampler {
   std::atomic<bool> stop{false};
   std::vector<int> seen;
@@ -228,7 +228,7 @@ void fork_exec() {
 }
 
 template <void (*Fn)()>
-int beside_captives() {
+int beside_captured() {
   return vole::run([] {
     hogs them(6);
     until_preemptions(6);
@@ -256,7 +256,7 @@ int let_go_and_end() {
   });
 }
 
-// libc interrupts every thread and waits for each: a captive must answer from the handler.
+// libc interrupts every thread and waits for each: a captured thread must answer from the handler.
 void set_group() { VOLE_MUST(setgid(getgid()) == 0); }
 
 void load_and_unload() {
@@ -278,10 +278,10 @@ constexpr scenario kAll[] = {
     {"run_returns", run_returns},
     {"exit_on_goroutine", exit_on_goroutine},
     {"exit_on_thread", exit_on_thread},
-    {"fork_exec", beside_captives<fork_exec>},
+    {"fork_exec", beside_captured<fork_exec>},
     {"let_go_and_end", let_go_and_end},
-    {"setgid", beside_captives<set_group>},
-    {"dlclose", beside_captives<load_and_unload>},
+    {"setgid", beside_captured<set_group>},
+    {"dlclose", beside_captured<load_and_unload>},
 };
 
 }  // namespace

@@ -22,20 +22,20 @@ enum class fault {
   asks_nobody,  // who has the word goes in, whoever the owner is
 };
 
-// The owner's half and the taker's, to be broken. Given from the beginning to seat `first`.
+// The owner's half and the taker's, to be broken. Given from the beginning to presence `first`.
 template <fault F>
 struct faulty_lock {
   lock<lock_rank::object> word;
-  atomic<std::uintptr_t> owner{0};
+  atomic<std::uintptr_t> biased_to{0};
 
-  static std::uintptr_t owned_by(const seat& s) { return reinterpret_cast<std::uintptr_t>(&s); }
-  void give(const seat& s) { owner.store(owned_by(s), relaxed); }
+  static std::uintptr_t biased_to_word(const presence& s) { return reinterpret_cast<std::uintptr_t>(&s); }
+  void bias_towards(const presence& s) { owner.store(biased_to_word(s), relaxed); }
 
-  atomic<std::uint32_t>* take(seat& mine) {
-    if (owner.load(relaxed) == owned_by(mine)) {
+  atomic<std::uint32_t>* take(presence& mine) {
+    if (owner.load(relaxed) == biased_to_word(mine)) {
       mine.at.store(1, relaxed);
       if (F == fault::does_not_look_again) return &mine.at;
-      if (owner.load(relaxed) == owned_by(mine)) return &mine.at;
+      if (owner.load(relaxed) == biased_to_word(mine)) return &mine.at;
       shipped_lock::free(&mine.at);
     }
     acquire();
@@ -46,18 +46,18 @@ struct faulty_lock {
     const std::uintptr_t was = owner.load(relaxed);
     if (was == 0 || F == fault::asks_nobody) return;
     owner.store(0, relaxed);
-    if (F != fault::takes_back_without_barrier) seat::must_membarrier();
-    if (F != fault::does_not_wait) reinterpret_cast<seat*>(was)->await_leaving(1);
+    if (F != fault::takes_back_without_barrier) presence::must_membarrier();
+    if (F != fault::does_not_wait) reinterpret_cast<presence*>(was)->await_exit(1);
   }
   void release() { word.release(); }
 };
 
-void give(shipped_lock& l, seat& s) {
+void bias_towards(shipped_lock& l, presence& s) {
   for (int i = 0; i < 2; ++i) shipped_lock::free(l.take(s));
 }
 template <fault F>
-void give(faulty_lock<F>& l, seat& s) {
-  l.give(s);
+void bias_towards(faulty_lock<F>& l, presence& s) {
+  l.bias_towards(s);
 }
 
 struct weak {
@@ -69,21 +69,21 @@ struct weak {
 struct plan {
   int owner_rounds = 1;
   int by_word = 1;  // threads that take it by its word
-  int rivals = 0;   // ... with a seat of their own, twice: the second time they may become owner
+  int rivals = 0;   // ... with a presence of their own, twice: the second time they may become owner
 };
 
-// An owner, others by the word, others with seats: each counts up in its turn.
+// An owner, others by the word, others with presences: each counts up in its turn.
 template <class Lock>
 struct counting {
   Lock l;
-  seat first, second;
+  presence first, second;
   model::var<int> count;
   int wanted;
 
   counting(plan p, weak w) : wanted(p.owner_rounds + p.by_word + 2 * p.rivals) {
-    give(l, first);
+    bias_towards(l, first);
     const int at = model::atomic_in(first);
-    model::name(at, "seat");
+    model::name(at, "presence");
     if (w.free) model::weaken(at, model::access::store, relaxed);
     if (w.no_barrier) model::drop(model::call::membarrier);
     if (w.no_wake) model::drop(model::call::futex_wake);
@@ -97,7 +97,7 @@ struct counting {
     }
     for (int i = 0; i < p.rivals; ++i) model::spawn("rival", [this] { sit(second, 2); });
   }
-  void sit(seat& s, int rounds) {
+  void sit(presence& s, int rounds) {
     for (int n = 0; n < rounds; ++n) {
       atomic<std::uint32_t>* const by = l.take(s);
       count = count.get() + 1;
@@ -107,17 +107,17 @@ struct counting {
   void finish() { model::require(count.get() == wanted, "lost an addition"); }
 };
 
-// One seat, two locks: who waits for the owner to leave the first may find it in the second.
+// One presence, two locks: who waits for the owner to leave the first may find it in the second.
 struct two_locks {
   alignas(64) shipped_lock a;
   alignas(64) shipped_lock b;
-  seat first;
+  presence first;
   model::var<int> in_a, in_b;
 
   two_locks() {
-    give(a, first);
-    give(b, first);
-    model::name(model::atomic_in(first), "seat");
+    bias_towards(a, first);
+    bias_towards(b, first);
+    model::name(model::atomic_in(first), "presence");
     model::spawn("owner", [this] {
       sit(a, in_a);
       sit(b, in_b);
@@ -143,14 +143,14 @@ struct two_locks {
 struct everywhere {
   alignas(64) shipped_lock a;
   alignas(64) shipped_lock b;
-  seat first, second;
+  presence first, second;
   model::var<int> in_a, in_b;
   int entered = 0;  // read in finish()
 
   explicit everywhere(bool rival) {
-    give(a, first);
-    give(b, rival ? second : first);
-    model::name(model::atomic_in(first), "seat");
+    bias_towards(a, first);
+    bias_towards(b, rival ? second : first);
+    model::name(model::atomic_in(first), "presence");
     model::spawn("owner", [this] { select(first); });
     if (rival) {
       model::spawn("rival", [this] { select(second); });
@@ -163,11 +163,11 @@ struct everywhere {
       });
     }
   }
-  void select(seat& mine) {
-    own::sit_everywhere(mine);
+  void select(presence& mine) {
+    bias::enter_all_biased(mine);
     bool a_by_word = false, b_by_word = false;
-    const bool has_a = a.try_take_sitting(mine, &a_by_word) == taking::in;
-    const bool has_b = has_a && b.try_take_sitting(mine, &b_by_word) == taking::in;
+    const bool has_a = a.try_take_biased(mine, &a_by_word) == taking::in;
+    const bool has_b = has_a && b.try_take_biased(mine, &b_by_word) == taking::in;
     if (has_b) {
       in_a = in_a.get() + 1;
       in_b = in_b.get() + 1;
@@ -175,7 +175,7 @@ struct everywhere {
     }
     if (has_a && a_by_word) a.release();
     if (has_b && b_by_word) b.release();
-    own::stand_up(mine);
+    bias::exit_biased(mine);
     if (has_b) return;
     a.acquire(&mine);  // in the order of their addresses
     b.acquire_next_of_kind(&mine);
@@ -191,11 +191,11 @@ struct everywhere {
 // Whoever comes second destroys the lock as soon as it has freed it.
 struct destroying {
   std::optional<shipped_lock> l{std::in_place};
-  seat first;
+  presence first;
   model::var<int> left{2};
 
   destroying() {
-    give(*l, first);
+    bias_towards(*l, first);
     model::spawn("owner", [this] {
       atomic<std::uint32_t>* const by = l->take(first);
       const bool last = leave();
@@ -219,28 +219,28 @@ struct destroying {
 // NameOf: the mutant gives a mutex the name of a lock.
 template <std::uint32_t (*NameOf)(const void*) noexcept>
 struct crossing {
-  seat first, second;
-  alignas(64) ownership a;
-  alignas(64) ownership b;
+  presence first, second;
+  alignas(64) bias_state a;
+  alignas(64) bias_state b;
 
   crossing() {
-    own::give(a, first);
-    own::give(b, second);
+    bias::bias_towards(a, first);
+    bias::bias_towards(b, second);
     model::spawn("first", [this] { move(first, b); });
     model::spawn("second", [this] { move(second, a); });
   }
-  static void move(seat& mine, ownership& others) {
-    own::sit_everywhere(mine);
-    own::take_back(others, NameOf(&others), &mine);
-    own::stand_up(mine);
+  static void move(presence& mine, bias_state& others) {
+    bias::enter_all_biased(mine);
+    bias::revoke(others, NameOf(&others), &mine);
+    bias::exit_biased(mine);
   }
   void finish() { model::require(a.owner.load(relaxed) == 0, "it is still somebody's own"); }
 };
 
 TEST(BiasedLock, WhoSitsEverywhereMayTakeAMutexBack) {
-  model::holds<crossing<&own::name_of_mutex>>("biased lock: moves take mutexes back",
+  model::holds<crossing<&bias::name_of_mutex>>("biased lock: moves take mutexes back",
                                               {.preemptions = 3});
-  model::catches<crossing<&own::name_of_lock>>("biased lock: ... that have names of locks",
+  model::catches<crossing<&bias::name_of_lock>>("biased lock: ... that have names of locks",
                                                {.seconds = 5});
 }
 

@@ -14,7 +14,7 @@
 
 #include "sync/condition_variable.cc"
 #include "sync/mutex.cc"
-#include "sync/mutex_own.cc"
+#include "sync/mutex_biased.cc"
 
 #include <algorithm>
 #include <optional>
@@ -127,7 +127,7 @@ struct waiting {
       model::require(woken[ticket] == 1 || ticket >= promised.get(), "a wake-up is lost");
       model::require(ticket == 0 || woken[ticket] <= woken[ticket - 1], "woken out of turn");
     }
-    model::require((inside_of(*m).word.load(relaxed) & wait_flag::all & ~kOwned) == 0,
+    model::require((inside_of(*m).word.load(relaxed) & wait_flag::all & ~kBiased) == 0,
                    "the mutex is not as new");
   }
 };

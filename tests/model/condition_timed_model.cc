@@ -9,7 +9,7 @@
 
 #include "sync/condition_variable.cc"
 #include "sync/mutex.cc"
-#include "sync/mutex_own.cc"
+#include "sync/mutex_biased.cc"
 
 #include <vole/condition_variable.h>
 

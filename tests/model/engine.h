@@ -103,9 +103,9 @@ enum class choosing : std::uint8_t { schedule, value, other };
 
 struct violation {};  // thrown by fail() outside of threads
 
-// The twin of base/lot.h lives as long as an execution.
-void open_lot();
-void close_lot();
+// The twin of base/sleeper_table.h lives as long as an execution.
+void open_sleeper_table();
+void close_sleeper_table();
 
 struct engine {
   // ── one execution ──

@@ -217,7 +217,7 @@ void engine::run_threads() {
 ending engine::run(const runner& r) {
   reset();
   void* program = nullptr;
-  open_lot();
+  open_sleeper_table();
   try {
     program = r.make();
     run_threads();
@@ -227,7 +227,7 @@ ending engine::run(const runner& r) {
     end = ending::violation;
   }
   if (program != nullptr) r.destroy(program);
-  close_lot();
+  close_sleeper_table();
   return end;
 }
 

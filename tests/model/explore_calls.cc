@@ -10,7 +10,7 @@
 
 #include "base/fatal.h"
 #include "base/lock_order.h"
-#include "base/lot.h"
+#include "base/sleeper_table.h"
 #include "base/system.h"
 #include "engine.h"
 
@@ -185,13 +185,13 @@ std::optional<vole::base::atomic<std::uint32_t>> asleep, asleep_on_locks;
 
 namespace model {
 
-void open_lot() {
+void open_sleeper_table() {
   asleep.emplace(0u);
   name(atomic_in(asleep), "all sleepers");
   asleep_on_locks.emplace(0u);
   name(atomic_in(asleep_on_locks), "sleepers");
 }
-void close_lot() {
+void close_sleeper_table() {
   asleep_on_locks.reset();
   asleep.reset();
 }
@@ -200,8 +200,8 @@ void close_lot() {
 
 namespace vole::base {
 
-atomic<std::uint32_t>& lot::total() noexcept { return *asleep; }
-atomic<std::uint32_t>& lot::sleepers(const void*) noexcept { return *asleep_on_locks; }
+atomic<std::uint32_t>& sleeper_table::total() noexcept { return *asleep; }
+atomic<std::uint32_t>& sleeper_table::sleepers(const void*) noexcept { return *asleep_on_locks; }
 
 std::uint32_t clock_us() noexcept { return 0; }  // time stands still
 

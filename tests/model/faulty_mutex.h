@@ -65,7 +65,7 @@ class faulty_mutex {
     detail::lock(s_);
     const std::int64_t now = os::now_ns();
     if (!mine.queued) mine.since = now;
-    const bool starving = mine.queued && now - mine.since > kPatience;
+    const bool starving = mine.queued && now - mine.since > kStarvingAfter;
     if (take(mine, (F == fault::queues_unsaid ? kLocked : kWaiting) | (starving ? kStarving : 0))) {
       detail::unlock(s_);
       return true;
@@ -105,7 +105,7 @@ class faulty_mutex {
 
   void hand_over(waiter* w, bool more) noexcept {
     const bool calm =
-        (!more && F != fault::starving_for_ever) || os::now_ns() - waiting_since(w) < kPatience;
+        (!more && F != fault::starving_for_ever) || os::now_ns() - waiting_since(w) < kStarvingAfter;
     std::uint64_t ends = calm && F != fault::ends_starving_late ? kStarving : 0;
     if (F == fault::hands_over_free) ends = kHeld | kStarving;
     if (F == fault::starving_competes) ends = kHeld;

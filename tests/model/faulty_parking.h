@@ -1,10 +1,10 @@
 // The parking protocol in short, with one fault to choose: mutants for its model.
 //
 // Who    parking_model.cc.
-// Law    with fault::none it does what sched/parking.h does.
+// Law    with fault::none it does what sched/work/parking.h does.
 #pragma once
 
-#include "sched/parking.h"
+#include "sched/work/parking.h"
 
 namespace {
 

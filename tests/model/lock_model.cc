@@ -33,23 +33,23 @@ struct faulty_lock {
   }
   void acquire() noexcept {
     if (take()) return;
-    if (F != fault::counted_late) lot::total().fetch_add(1, relaxed);
-    if (F != fault::sleeps_uncounted) lot::sleepers(&word).fetch_add(1, relaxed);
+    if (F != fault::counted_late) sleeper_table::total().fetch_add(1, relaxed);
+    if (F != fault::sleeps_uncounted) sleeper_table::sleepers(&word).fetch_add(1, relaxed);
     vole::base::membarrier();
-    if (F == fault::counted_late) lot::total().fetch_add(1, relaxed);
+    if (F == fault::counted_late) sleeper_table::total().fetch_add(1, relaxed);
     if (F == fault::if_for_while) {
       if (!take()) futex_wait(&word, 1);
     } else {
       while (!take()) futex_wait(&word, 1);
     }
-    if (F != fault::sleeps_uncounted) lot::sleepers(&word).fetch_sub(1, relaxed);
-    lot::total().fetch_sub(1, relaxed);
+    if (F != fault::sleeps_uncounted) sleeper_table::sleepers(&word).fetch_sub(1, relaxed);
+    sleeper_table::total().fetch_sub(1, relaxed);
   }
   void release() noexcept {
-    bool somebody = lot::total().load(relaxed) != 0;
+    bool somebody = sleeper_table::total().load(relaxed) != 0;
     word.store(0, std::memory_order_release);
-    if (F != fault::looks_before_it_frees) somebody = lot::total().load(relaxed) != 0;
-    somebody = somebody && lot::sleepers(&word).load(relaxed) != 0;
+    if (F != fault::looks_before_it_frees) somebody = sleeper_table::total().load(relaxed) != 0;
+    somebody = somebody && sleeper_table::sleepers(&word).load(relaxed) != 0;
     if (somebody && F != fault::wakes_nobody) futex_wake(&word, 1);
   }
 };

@@ -11,7 +11,7 @@
 #include "public_atomics.h"
 
 #include "sync/mutex.cc"
-#include "sync/mutex_own.cc"
+#include "sync/mutex_biased.cc"
 
 #include <optional>
 
@@ -58,9 +58,9 @@ struct plan {
 // Spawns them, the first one last: the checker tries those spawned earlier before, so the others
 // queue in its earliest executions. Each calls use() with the mutex locked.
 template <class Mutex>
-class crowd {
+class contenders {
  public:
-  crowd(Mutex& m, plan p, const std::function<void()>& use) {
+  contenders(Mutex& m, plan p, const std::function<void()>& use) {
     passing = {0, p.late};
     model::name(model::atomic_in(m), "word");
     if (p.held) m.lock();
@@ -121,7 +121,7 @@ struct counting {
   model::var<int> count;
   int word = model::atomic_in(*m);
   int entered = 0;  // read in finish()
-  crowd<Mutex> all;
+  contenders<Mutex> all;
 
   explicit counting(plan p, weak w = {}) : all(*m, p, [this] { use(); }) {
     if (w.release) model::weaken(word, model::access::rmw, acquire);
@@ -137,7 +137,7 @@ struct counting {
   }
   void finish() {
     model::require(count.get() == entered, "lost an addition");
-    const std::uint64_t left = m->state().word.load(relaxed) & wait_flag::all & ~kOwned;
+    const std::uint64_t left = m->state().word.load(relaxed) & wait_flag::all & ~kBiased;
     model::require(left == 0, "all is done, and it is not as new");
     model::each_store(word, require_lawful);
   }
@@ -148,7 +148,7 @@ template <class Mutex>
 struct destroying {
   model::kept<Mutex> m;
   model::var<int> left;
-  crowd<Mutex> all;
+  contenders<Mutex> all;
 
   explicit destroying(plan p)
       : left(p.threads + p.goroutines + p.rounds - 1), all(*m, p, [this] {

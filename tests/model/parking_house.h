@@ -13,7 +13,7 @@
 
 #include "base/note.h"
 #include "explore.h"
-#include "sched/parking.h"
+#include "sched/work/parking.h"
 
 namespace {
 

@@ -1,8 +1,8 @@
-// sched/parking.h on the checker: submitters and workers in a small house.
+// sched/work/parking.h on the checker: submitters and workers in a small house.
 //
 // Note   the house has few Gs: each protocol step is met by the second or third. With
 //        more threads the search is bounded by preemptions, or random.
-#include "sched/parking.h"
+#include "sched/work/parking.h"
 
 #include "faulty_parking.h"
 #include "mutants.h"

@@ -1,4 +1,4 @@
-// sched/safe_point.h on the checker: one asks, Ms come and go with their Ps.
+// sched/hold/safe_point.h on the checker: one asks, Ms come and go with their Ps.
 //
 // Each M begins inside the runtime with a P of its own. It leaves for user code, looks for work, goes
 // idle and comes back, or hands its P to a thread that was asleep; then it leaves and stays outside.
@@ -6,7 +6,7 @@
 // Law    the function is run once for each P, never while somebody else uses it, and who asked sees
 //        what it wrote. Who asks visits once: that is enough wherever the runtime is left by attend().
 //        A request of somebody else's, made meanwhile, is answered.
-#include "sched/safe_point.h"
+#include "sched/hold/safe_point.h"
 
 #include "base/note.h"
 #include "gmp/hot_words.h"

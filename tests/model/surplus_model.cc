@@ -1,9 +1,9 @@
-// sched/surplus.h on the checker: idle Ms whose time is over, wakers that need one, and the end of
+// sched/work/surplus.h on the checker: idle Ms whose time is over, wakers that need one, and the end of
 // the runtime.
 //
 // Law    every P that a waker sends arrives at an M (I7). The end wakes each M that has not ended,
 //        and none that has.
-#include "sched/surplus.h"
+#include "sched/work/surplus.h"
 
 #include "base/note.h"
 #include "mutants.h"

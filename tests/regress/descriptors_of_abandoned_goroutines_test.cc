@@ -9,7 +9,7 @@
 //     (gone)                                     the peer never sees the end of the connection
 //
 // What the library owns in a goroutine's frame is known to the end of the runtime
-// (sched/belonging.h).
+// (sched/life/belonging.h).
 
 #include <sys/socket.h>
 #include <unistd.h>

@@ -13,7 +13,7 @@
 //     computes on; late waits for ever
 //
 // Now go_idle tests the promise under L whether the M spins or not, so it never
-// outlives the last busy P [18]. The essay is in src/sched/parking.h.
+// outlives the last busy P [18]. The essay is in src/sched/work/parking.h.
 
 #include <vole/vole.h>
 

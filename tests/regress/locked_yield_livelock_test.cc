@@ -9,7 +9,7 @@
 //     woken, leaves: attention is 1 ...
 //
 // Only the search for work cleared the word, and a locked M does not search. Now it
-// is cleared where a locked M parks (src/sched/locked.cc) [25] [27].
+// is cleared where a locked M parks (src/sched/life/locked.cc) [25] [27].
 
 #include <vole/vole.h>
 

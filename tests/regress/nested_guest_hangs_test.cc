@@ -7,7 +7,7 @@
 //           stopping: waits until that
 //           is over                          ... which it never is
 //
-// Now a guest that is inside already comes in at once (depth, src/sched/lifecycle.cc).
+// Now a guest that is inside already comes in at once (depth, src/sched/run/lifecycle.cc).
 
 #include <vole/vole.h>
 
@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "regress.h"
-#include "sched/lifecycle.h"
+#include "sched/run/lifecycle.h"
 
 namespace {
 

@@ -2,15 +2,15 @@
 //
 //     P0                                     P1
 //     polls; wake-ups for what the poller    idle; its M sleeps and does not wait in
-//       brings have been in vain, so           the poller: P0 will look
+//       brings have been in wasted_wakes, so           the poller: P0 will look
 //       nobody is called
 //     runs the first of the batch, which
-//       computes: the others are loot
+//       computes: the others are stealable
 //     more comes, and a timer is due:
 //       P0 does not look
 //
 // sysmon sees that P0 makes no switch, and calls a thief; it asks the poller and the timers in P0's
-// place (sched/contention.h; docs/design/0010-second-core.md).
+// place (sched/policy/contention.h; docs/design/0010-second-core.md).
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@
 #include <thread>
 
 #include "regress.h"
-#include "sched/contention.h"
+#include "sched/policy/contention.h"
 
 namespace {
 
@@ -43,8 +43,8 @@ link make_link() {
 
 void tell(const link& l, char what) { EXPECT_EQ(write(l.theirs, &what, 1), 1); }
 
-void pretend_in_vain() {
-  vole::rt::sched.polled_vain.store(vole::rt::kPolledVainMost, std::memory_order_relaxed);
+void pretend_wasted() {
+  vole::rt::sched.polled_wasted_wakes.store(vole::rt::kMostPolledWasted, std::memory_order_relaxed);
 }
 
 void wait_until_all_park() {
@@ -76,7 +76,7 @@ TEST_P(NetworkBehindAHog, IsSeenTo) {
     });
     std::thread outside([&] {
       wait_until_all_park();
-      pretend_in_vain();
+      pretend_wasted();
       for (const link& l : links) tell(l, 'h');
       while (hogs == 0) std::this_thread::yield();
       for (const link& l : links) tell(l, 'n');
@@ -106,7 +106,7 @@ TEST_P(NetworkBehindAHog, SomebodyAlwaysWaits) {
       });
     std::thread outside([&] {
       for (int round = 0; round < 3000; ++round) {
-        pretend_in_vain();
+        pretend_wasted();
         const std::size_t n = 1 + static_cast<std::size_t>(round) % links.size();
         for (std::size_t i = 0; i < n; ++i)
           tell(links[i], static_cast<char>(round + static_cast<int>(i)));

@@ -3,9 +3,9 @@
 //     P0                                     sysmon
 //     go, go: nobody is woken, since
 //       wake-ups have been in vain
-//     runs the first; the second is loot     loot: 1 of 32 looks
-//     runs the second; nothing is loot       none: begins to count again
-//     go, go: ...                            loot: 1 of 32 looks; and so on for ever
+//     runs the first; the second is stealable     stealable: 1 of 32 looks
+//     runs the second; nothing is stealable       none: begins to count again
+//     go, go: ...                            stealable: 1 of 32 looks; and so on for ever
 //
 // Now the count goes on over looks that find nothing. The test waits for the thefts, as long as it
 // takes.

@@ -3,12 +3,12 @@
 //     locked goroutine's M                   run()
 //     goroutine ends while locked: the
 //       thread must end with it [25]         main returns
-//     asks the midwife to see to that        settles threads, stops the midwife:
+//     asks the thread_maker to see to that        settles threads, stops the thread_maker:
 //                                              she leaves before she has read the request
 //     counted as alive                       waits for it, for ever
 //
 // Now the M ends by itself: it takes its record off the books under the scheduler
-// lock, or says farewell if the runtime ends (end_m, src/sched/loop.cc).
+// lock, or says farewell if the runtime ends (end_m, src/sched/work/loop.cc).
 
 #include <vole/vole.h>
 

@@ -9,7 +9,7 @@
 //     runs its goroutine, which computes
 //
 // At the end an idle M is asked to end and is waited for; one in user code is left
-// behind as a zombie. This one was both. Now awake() clears the flag (src/sched/thread.cc).
+// behind as a zombie. This one was both. Now awake() clears the flag (src/sched/hold/thread.cc).
 
 #include <vole/vole.h>
 

@@ -9,7 +9,7 @@
 //                                      waits until the first timer     waits for M1
 //
 // Now who goes to wait asks once more after it has said so: either it sees that the runtime
-// ends, or the break that follows is for it (wait_in_poller, src/sched/idle.cc).
+// ends, or the break that follows is for it (wait_in_poller, src/sched/work/idle.cc).
 
 #include <vole/vole.h>
 

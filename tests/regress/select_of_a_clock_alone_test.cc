@@ -4,7 +4,7 @@
 //     starts the clock
 //                                                   fires it: the goroutine goes on, and its
 //                                                   frame is gone
-//     is there a seat to stand up from? reads
+//     is there a presence to stand up from? reads
 //       the frame
 //
 // Without channels there is no lock that would keep the goroutine in pass 3 (chan/select.cc). What

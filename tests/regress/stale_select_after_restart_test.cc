@@ -19,7 +19,7 @@
 #include <chrono>
 
 #include "regress.h"
-#include "sched/lifecycle.h"
+#include "sched/run/lifecycle.h"
 
 namespace {
 

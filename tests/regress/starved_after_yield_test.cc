@@ -9,7 +9,7 @@
 //     (main waits in P0's ring)
 //
 // Now sysmon pays what is owed: a P that has had work and the same slice for a whole
-// look, while another P was idle, gets a thief within a millisecond (src/sched/wake.h).
+// look, while another P was idle, gets a thief within a millisecond (src/sched/work/wake.h).
 // The test allows seconds.
 
 #include <vole/vole.h>

@@ -7,7 +7,7 @@
 //     reads P after P                        unmaps the Ps
 //     SIGSEGV
 //
-// Now a goroutine enters the runtime to read (src/sched/inspect.cc): it holds a P, or
+// Now a goroutine enters the runtime to read (src/sched/report/inspect.cc): it holds a P, or
 // waits for one as everybody does, and is then no zombie.
 
 #include <vole/vole.h>

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "sched/safe_point.h"
+#include "sched/hold/safe_point.h"
 #include "sched/state.h"
 #include "stress.h"
 

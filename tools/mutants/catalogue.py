@@ -13,7 +13,7 @@ docs/go-map.md that the rule belongs to, and the test that fails without it:
 
 Optional:
 
-    units = ["src/sched/switch.cc"]   # compiled anew; else `file`, or of a header the test itself
+    units = ["src/sched/life/switch.cc"]   # compiled anew; else `file`, or of a header the test itself
     child = "strict_child"            # a crash test's program, which is mutated in its place
     hangs = true                      # without the rule the test does not end
     sample = true                     # one of the few that run with the tests

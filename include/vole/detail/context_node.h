@@ -43,7 +43,7 @@ inline context_node* share_context(context_node* n) noexcept {
   return n;
 }
 
-// What ends a wait when the context is cancelled (src/sched/interrupt.h). Null: it never is.
+// What ends a wait when the context is cancelled (src/sched/wait/interrupt.h). Null: it never is.
 rt::interrupter* interrupter_of(const context_node* n) noexcept;
 
 // A loop: a chain of a million contexts must not be a million calls deep.

@@ -34,7 +34,7 @@ inline constexpr std::uint64_t sleepers = 2;  // threads may sleep until `locked
 inline constexpr std::uint64_t waiting = 4;   // the list is not empty
 inline constexpr std::uint64_t anybody = locked | sleepers | waiting;
 inline constexpr std::uint64_t first_own = 8;
-inline constexpr std::uint64_t owned = std::uint64_t{1} << 31;  // a mutex's
+inline constexpr std::uint64_t biased = std::uint64_t{1} << 31;  // a mutex's
 inline constexpr std::uint64_t all = 0xffffffffu;
 inline constexpr int count_shift = 32;
 inline constexpr std::uint64_t one = std::uint64_t{1} << count_shift;
@@ -98,23 +98,23 @@ namespace mutex_flag {
 inline constexpr std::uint64_t held = wait_flag::first_own;
 inline constexpr std::uint64_t woken = held << 1;     // a woken waiter is about to compete
 inline constexpr std::uint64_t starving = held << 2;  // hand over; newcomers queue
-inline constexpr std::uint64_t owned = wait_flag::owned;  // one processor locks it without asking
+inline constexpr std::uint64_t biased = wait_flag::biased;  // one processor locks it without asking
 
 // Held, and to be unlocked without a look at the list.
 inline constexpr bool wakes_nobody(std::uint64_t word) noexcept {
-  return (word & (held | starving | owned)) == held &&
+  return (word & (held | starving | biased)) == held &&
          (word & (wait_flag::waiting | woken)) != wait_flag::waiting;
 }
 }  // namespace mutex_flag
 
 struct mutex_waitable : lockable {
-  // Whose it is, and who is on the way to owning it: base::ownership (src/base/seat.h).
+  // Whose it is, and who is on the way to owning it: base::bias_state (src/base/bias.h).
   struct {
-    std::atomic<std::uintptr_t> owner{0};
+    std::atomic<std::uintptr_t> biased_to{0};
     std::uint32_t count = 0;
     std::uint8_t doublings = 0;
   } whose;
-  std::atomic<std::uint32_t> desk{0};  // a lock: it is being given or taken back
+  std::atomic<std::uint32_t> bias_guard{0};  // a lock: it is being given or taken back
 };
 
 // What one call of lock() remembers between its attempts.
@@ -133,11 +133,11 @@ bool mutex_lock_until(waitable& s, std::int64_t when) noexcept;
 bool mutex_lock_unless(waitable& s, const context& ctx, std::error_code& error) noexcept;
 void mutex_unlock_slow(waitable& s) noexcept;
 void mutex_others_wait() noexcept;  // unlocked, and somebody is about to compete
-// The word says `owned`. mine: has it, or waits for it. lock: false: by somebody else, or it is held; once that flag is gone, or
+// The word says `biased`. mine: has it, or waits for it. lock: false: by somebody else, or it is held; once that flag is gone, or
 // the mutex is not free, there is the usual way.
 void mutex_lock_mine(mutex_waitable& s) noexcept;
-bool mutex_lock_owned(mutex_waitable& s) noexcept;
-void mutex_unlock_owned(mutex_waitable& s) noexcept;
+bool mutex_lock_biased(mutex_waitable& s) noexcept;
+void mutex_unlock_biased(mutex_waitable& s) noexcept;
 void mutex_disown(mutex_waitable& s) noexcept;  // takes the flag away
 // Now and then who has locked it is asked who it is. Not at every so-and-so-many times: two that
 // take turns would hide each other.

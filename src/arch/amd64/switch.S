@@ -9,7 +9,7 @@
 #include "arch/offsets.h"
 #include "arch/sanitizer_asm.h"
 
-        .hidden vole_lot_total
+        .hidden vole_sleeper_total
 
         .text
 
@@ -145,7 +145,7 @@ vole_door_wait:
         movq    %rdx, %rbx
         CHANGE_STACK .Lwait_fp
         movl    $0, (%r12)              // releases, as every store does here
-        cmpl    $0, vole_lot_total(%rip)
+        cmpl    $0, vole_sleeper_total(%rip)
         jne     .Lsleepers
         LEAVE_AND_RESUME
         LOAD_FP .Lwait_fp

@@ -7,7 +7,7 @@
 #include "arch/offsets.h"
 #include "arch/sanitizer_asm.h"
 
-        .hidden vole_lot_total
+        .hidden vole_sleeper_total
 
         .text
 
@@ -79,8 +79,8 @@ vole_door_wait:
         mov     x19, x1
         CHANGE_STACK
         stlr    wzr, [x23]
-        adrp    x9, vole_lot_total
-        ldr     w9, [x9, #:lo12:vole_lot_total]
+        adrp    x9, vole_sleeper_total
+        ldr     w9, [x9, #:lo12:vole_sleeper_total]
         cbz     w9, .Lleave
         mov     x0, x23
         bl      vole_wake_sleeper

@@ -18,8 +18,8 @@ namespace vole::os {
 namespace {
 
 constexpr std::int64_t kMillisecond = 1000 * 1000;
-constexpr std::int64_t kPatienceForALine = 2000 * kMillisecond;
-constexpr std::int64_t kPatienceForTaking = 5000 * kMillisecond;
+constexpr std::int64_t kLineWithin = 2000 * kMillisecond;
+constexpr std::int64_t kTakenWithin = 5000 * kMillisecond;
 constexpr int kMostPassed = 4;
 
 // A folder that only we can change. 0 or errno.
@@ -54,9 +54,9 @@ int choose_path(sockaddr_un* at) noexcept {
 }
 
 int listen_at(control_socket* s, const sockaddr_un& at) noexcept {
-  s->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  s->wake_word = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (s->bell < 0 || s->listener < 0) return errno;
+  if (s->wake_word < 0 || s->listener < 0) return errno;
   unlink(at.sun_path);  // of a process that had our number and died
   // The mode first: the path has it from its first moment.
   if (fchmod(s->listener, 0600) != 0) return errno;
@@ -78,7 +78,7 @@ bool await_connection(const control_socket& s, int connection, short events,
   for (;;) {
     const std::int64_t left = deadline - now_ns();
     if (left <= 0) return false;
-    pollfd both[] = {{s.bell, POLLIN, 0}, {connection, events, 0}};
+    pollfd both[] = {{s.wake_word, POLLIN, 0}, {connection, events, 0}};
     const int n = poll(both, 2, milliseconds(left));
     if (n < 0 && errno != EINTR) return false;
     if (n > 0 && both[0].revents != 0) return false;
@@ -138,21 +138,21 @@ int open_control(control_socket* s, const char** what) noexcept {
 
 void ring_control(const control_socket& s) noexcept {
   const std::uint64_t one = 1;
-  while (write(s.bell, &one, sizeof one) < 0 && errno == EINTR) {
+  while (write(s.wake_word, &one, sizeof one) < 0 && errno == EINTR) {
   }
 }
 
 void close_control(control_socket& s) noexcept {
   if (s.path[0] != '\0') unlink(s.path);
   close_descriptor(s.listener);
-  close_descriptor(s.bell);
+  close_descriptor(s.wake_word);
   s = {};
 }
 
 control_news await_control(const control_socket& s, int connection, std::int64_t ns) noexcept {
-  pollfd all[] = {{s.bell, POLLIN, 0}, {s.listener, POLLIN, 0}, {connection, POLLRDHUP, 0}};
+  pollfd all[] = {{s.wake_word, POLLIN, 0}, {s.listener, POLLIN, 0}, {connection, POLLRDHUP, 0}};
   const int n = poll(all, 3, milliseconds(ns));
-  if (n > 0 && all[0].revents != 0) return control_news::rung;
+  if (n > 0 && all[0].revents != 0) return control_news::woken;
   if (n > 0 && all[2].revents != 0) return control_news::gone;
   if (n > 0 && all[1].revents != 0) return control_news::somebody;
   return control_news::nothing;
@@ -163,8 +163,8 @@ int accept_control(const control_socket& s) noexcept {
   if (connection >= 0 && may_ask(connection)) return connection;
   // Without a descriptor to spare, who waits would wake us again at once.
   if (connection < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
-    pollfd bell = {s.bell, POLLIN, 0};
-    poll(&bell, 1, 100);
+    pollfd wake_word = {s.wake_word, POLLIN, 0};
+    poll(&wake_word, 1, 100);
   }
   close_descriptor(connection);
   return -1;
@@ -173,7 +173,7 @@ int accept_control(const control_socket& s) noexcept {
 bool receive_line(const control_socket& s, int connection, char* line, std::size_t room,
                   int* passed) noexcept {
   *passed = -1;
-  const std::int64_t deadline = now_ns() + kPatienceForALine;
+  const std::int64_t deadline = now_ns() + kLineWithin;
   std::size_t used = 0;
   while (used + 1 < room && await_connection(s, connection, POLLIN, deadline)) {
     const ssize_t n = receive_some(connection, line + used, room - 1 - used, passed);
@@ -193,9 +193,9 @@ bool receive_line(const control_socket& s, int connection, char* line, std::size
 
 bool send_text(const control_socket& s, int connection, const char* text,
                std::size_t bytes) noexcept {
-  std::int64_t deadline = now_ns() + kPatienceForTaking;
+  std::int64_t deadline = now_ns() + kTakenWithin;
   while (bytes > 0) {
-    // What can be sent at once is sent even if it was rung.
+    // What can be sent at once is sent even if it was seen_word.
     const ssize_t n = send(connection, text, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) {
@@ -205,7 +205,7 @@ bool send_text(const control_socket& s, int connection, const char* text,
     if (n <= 0) return false;
     text += n;
     bytes -= static_cast<std::size_t>(n);
-    deadline = now_ns() + kPatienceForTaking;
+    deadline = now_ns() + kTakenWithin;
   }
   return true;
 }

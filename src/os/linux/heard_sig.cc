@@ -2,8 +2,8 @@
 //
 // Who    hear, unhear: one thread at a time, in user context (api/signal.cc). take: likewise.
 //        The handler: any thread, at any instruction.
-// Law    the handler counts, then rings; who waits reads the bell, then takes the counts, then
-//        sleeps if the bell has not rung since. So no count is left lying.
+// Law    the handler counts, then rings; who waits reads the wake_word, then takes the counts, then
+//        sleeps if the wake_word has not seen_word since. So no count is left lying.
 // Note   while it runs all other signals wait: it never nests, however many come, and the
 //        alternate stack is deep enough. Calls that it interrupts are restarted.
 //        If somebody has put a handler over ours, unhear and reset leave theirs alone.
@@ -18,7 +18,7 @@ namespace vole::os {
 namespace {
 
 constinit base::atomic<std::uint32_t> counts[kMostSignals + 1]{};
-constinit base::atomic<std::uint32_t> bell{0};  // futex word
+constinit base::atomic<std::uint32_t> wake_word{0};  // futex word
 constinit struct sigaction before[kMostSignals + 1]{};
 constinit bool ignored[kMostSignals + 1]{};  // by ignore_signal
 
@@ -85,13 +85,13 @@ std::uint32_t take_signals(int number) noexcept {
   return counts[number].exchange(0, base::seq_cst);
 }
 
-std::uint32_t signal_bell() noexcept { return bell.load(base::seq_cst); }
+std::uint32_t signal_wake_word() noexcept { return wake_word.load(base::seq_cst); }
 
-void sleep_until_rung(std::uint32_t seen) noexcept { base::futex_wait(&bell, seen); }
+void sleep_until_signal(std::uint32_t seen) noexcept { base::futex_wait(&wake_word, seen); }
 
 void ring_for_signals() noexcept {
-  bell.fetch_add(1, base::seq_cst);
-  base::futex_wake(&bell, 1 << 30);
+  wake_word.fetch_add(1, base::seq_cst);
+  base::futex_wake(&wake_word, 1 << 30);
 }
 
 std::uint64_t process_id() noexcept { return static_cast<std::uint64_t>(getpid()); }

@@ -1,5 +1,5 @@
 // Names for the addresses of a target: what symbols/symbols.h asks of a program about itself is
-// answered here about another one, so that sched/frames.cc prints both alike.
+// answered here about another one, so that sched/report/frames.cc prints both alike.
 //
 // Who    dump, top: one at a time.
 // Note   libdw finds a unit by .debug_aranges, which clang does not write, and looks for functions

@@ -81,7 +81,7 @@ void page::put_totals() {
       now.machines.begin(), now.machines.end(), [](const machine& m) { return m.idle; }));
   line = format("Ps %u: %u idle; threads %u: %zu idle, %d spinning", now.sum.procs,
                 now.sum.idle_procs, now.sum.threads, idle, now.sum.spinning);
-  if (now.sum.captives != 0) line += format(", %u stopped by a signal", now.sum.captives);
+  if (now.sum.captured_ms != 0) line += format(", %u stopped by a signal", now.sum.captured_ms);
   if (now.sum.zombies != 0) line += format(", %u of an earlier run", now.sum.zombies);
   lines.push_back(line + format("; global queue %llu; evicted %u",
                                 static_cast<unsigned long long>(now.sum.global_queue),
@@ -114,7 +114,7 @@ void page::put_processors() {
     const std::uint64_t tid = x.status == 1 && m != m_at.end() ? m->second->tid : 0;
     lines.push_back(
         format("%4u %6s %6u %9s %9s %9s  ", x.id, tid != 0 ? std::to_string(tid).c_str() : "-",
-               x.queued + x.owed, rate(then.switches, x.switches).c_str(),
+               x.queued + x.ready_next, rate(then.switches, x.switches).c_str(),
                rate(then.steals, x.steals).c_str(), rate(then.evictions, x.evictions).c_str()) +
         runs_on(x));
   }

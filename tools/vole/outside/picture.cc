@@ -66,7 +66,7 @@ void add_machines(const vole::root::m_places& at, const sweep& s, picture& p) {
     m.polling = flag(at.polling);
     m.spinning = flag(at.spinning);
     m.zombie = flag(at.zombie);
-    m.captive = field<std::uint32_t>(r.copy, at.captive) != 0;
+    m.captured = field<std::uint32_t>(r.copy, at.captured) != 0;
     p.machines.push_back(m);
   }
 }
@@ -86,7 +86,7 @@ void add_processors(const vole::root::p_places& at, const sweep& s, picture& p) 
     x.m = word(at.m);
     x.id = half(at.id);
     x.queued = ring_length(half(at.front), half(at.back)) + (word(at.runnext) != 0 ? 1 : 0);
-    x.owed = word(at.owed) != 0 ? 1 : 0;
+    x.ready_next = word(at.ready_next) != 0 ? 1 : 0;
     x.schedtick = half(at.schedtick);
     x.status = field<std::uint8_t>(c, at.status);
     x.switches = word(at.switches);
@@ -111,7 +111,7 @@ void add_totals(const vole::root::sched_places& at, const sweep& s, picture& p) 
   p.sum.threads = half(at.m_count);
   p.sum.zombies = half(at.zombies);
   p.sum.evicted = half(at.evicted);
-  p.sum.captives = half(at.captives);
+  p.sum.captured_ms = half(at.captured_ms);
   p.sum.spinning = field<std::int32_t>(c, at.spinning);
   p.sum.global_queue = field<std::uint64_t>(c, at.global_queue);
   p.sum.guest_spawned = field<std::uint64_t>(c, at.guest_spawned);

@@ -48,12 +48,12 @@ struct goroutine {
 
 struct machine {
   std::uint64_t record = 0, id = 0, tid = 0, p = 0, curg = 0, locked_g = 0, call = 0;
-  bool idle = false, polling = false, spinning = false, captive = false, zombie = false;
+  bool idle = false, polling = false, spinning = false, captured = false, zombie = false;
 };
 
 struct processor {
   std::uint64_t record = 0, m = 0;
-  std::uint32_t id = 0, queued = 0, owed = 0, schedtick = 0;  // queued: ring and runnext
+  std::uint32_t id = 0, queued = 0, ready_next = 0, schedtick = 0;  // queued: ring and runnext
   std::uint8_t status = 0;                                    // 0 is idle, 1 running
   std::uint64_t switches = 0, spawned = 0, finished = 0, steals = 0, stolen = 0, overflows = 0,
                 hand_offs = 0, preemptions = 0, evictions = 0;
@@ -65,7 +65,7 @@ struct lock_copy {
 };
 
 struct totals {
-  std::uint32_t procs = 0, idle_procs = 0, threads = 0, zombies = 0, evicted = 0, captives = 0;
+  std::uint32_t procs = 0, idle_procs = 0, threads = 0, zombies = 0, evicted = 0, captured_ms = 0;
   std::int32_t spinning = 0;
   std::uint64_t global_queue = 0, guest_spawned = 0;
   std::int64_t coarse_now = 0;

@@ -4,8 +4,8 @@
 #include <memory>
 #include <new>
 
-#include "sched/dump_text.h"
-#include "sched/holders.h"
+#include "sched/report/dump_text.h"
+#include "sched/report/holders.h"
 
 namespace vole_command::outside {
 namespace {

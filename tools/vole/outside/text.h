@@ -1,4 +1,4 @@
-// A picture in words: what the library's own dump says (src/sched/dump_text.h), by the same code.
+// A picture in words: what the library's own dump says (src/sched/report/dump_text.h), by the same code.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@
 #include "page.h"
 #include "picture.h"
 #include "proc.h"
-#include "sched/frames.h"
+#include "sched/report/frames.h"
 #include "screen.h"
 #include "unwinder.h"
 

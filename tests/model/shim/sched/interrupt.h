@@ -1,4 +1,4 @@
-// The twin of src/sched/interrupt.h: what a file's waits see of a context.
+// The twin of src/sched/wait/interrupt.h: what a file's waits see of a context.
 #pragma once
 
 #include "sched/park.h"

@@ -1,4 +1,4 @@
-// The twin of src/sched/netpoll.h: the model's poller needs no calling.
+// The twin of src/sched/work/netpoll.h: the model's poller needs no calling.
 #pragma once
 
 namespace vole::rt {

@@ -32,7 +32,7 @@ using commit_fn = bool (*)(G*, void*) noexcept;
 struct M {
   G* curg = nullptr;
   base::rand_state random{1};
-  base::seat seat;
+  base::presence presence;
 };
 
 struct G {
@@ -168,9 +168,9 @@ inline std::uintptr_t park_freeing(base::atomic<std::uint32_t>* by, wait_reason 
   };
   return park(free, by, why);
 }
-inline base::seat& seat_of(M* m) noexcept { return m->seat; }
-inline base::seat* seat_if_any(M* m) noexcept { return m != nullptr ? &m->seat : nullptr; }
-inline base::seat* seat_inside() noexcept { return seat_if_any(arch::this_m()); }
+inline base::presence& presence_of(M* m) noexcept { return m->presence; }
+inline base::presence* presence_if_any(M* m) noexcept { return m != nullptr ? &m->presence : nullptr; }
+inline base::presence* presence_inside() noexcept { return presence_if_any(arch::this_m()); }
 
 inline void wake(M*, waiter* w, std::uintptr_t value = 0) noexcept {
   if (w->g == nullptr) {

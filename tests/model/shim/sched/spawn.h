@@ -1,4 +1,4 @@
-// The twin of src/sched/spawn.h: there is no runtime to start.
+// The twin of src/sched/life/spawn.h: there is no runtime to start.
 #pragma once
 
 namespace vole::rt {

@@ -1,10 +1,10 @@
-// The twin of src/sched/timeout.h: a plain thread's half.
+// The twin of src/sched/wait/timeout.h: a plain thread's half.
 #pragma once
 
 #include <cstdint>
 
 #include "sched/park.h"
-#include "sched/timers.h"
+#include "sched/wait/timers.h"
 
 namespace vole::rt {
 

@@ -1,4 +1,4 @@
-// The twin of src/sched/value_move.h: the model's values are bytes.
+// The twin of src/sched/life/value_move.h: the model's values are bytes.
 #pragma once
 
 namespace vole::rt {

@@ -1,0 +1,221 @@
+#include "sched/hold/world.h"
+
+#include <new>
+
+#include "base/fatal.h"
+#include "os/os.h"
+#include "sched/life/enter.h"
+#include "sched/work/env.h"
+#include "sched/run/lifecycle.h"
+#include "sched/hold/retake.h"
+#include "sched/state.h"
+#include "sched/hold/strict.h"
+#include "sched/watch/sysmon.h"
+#include "sched/hold/thread.h"
+#include "sched/wait/timers.h"
+#include "trace/emit.h"
+
+namespace vole::rt::world {
+namespace {
+
+constinit base::lock<lock_rank::world> one_stopper;
+
+void stopped_locked(P* p) noexcept {
+  p->status.store(p_status::stopped, relaxed);
+  --sched.stop_wait;
+}
+
+void retake_all() noexcept {
+  static constinit M* hidden[kMaxProcs];  // one stopper at a time
+  const std::uint32_t n = sched.procs.load(relaxed);
+  for (std::uint32_t i = 0; i < n; ++i) hidden[i] = retake::hide(sched.p_at(i));
+  os::membarrier();
+  std::uint32_t taken = 0;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (hidden[i] == nullptr) continue;
+    P* const p = sched.p_at(i);
+    if (retake::look(hidden[i], p)) {
+      p->taken_from = hidden[i];
+      p->status.store(p_status::stopped, relaxed);
+      ++taken;
+    }
+    hidden[i]->retake_lock.release();
+  }
+  sched.lock.acquire();
+  sched.stop_wait -= taken;
+  if (taken != 0 && sched.stop_wait == 0) sched.stopped.wake();
+  sched.lock.release();
+}
+
+// Back to the thread it was taken from, if that has not noticed yet.
+bool give_back(P* p) noexcept {
+  M* const m = p->taken_from;
+  p->taken_from = nullptr;
+  if (m == nullptr) return false;
+  holding hold(m->retake_lock);
+  if (m->away != p || m->zombie) return false;
+  m->away = nullptr;
+  end_eviction(*m->curg, g_status::running);
+  m->p = p;
+  p->status.store(p_status::running, relaxed);
+  p->m.store(m, seq_cst);
+  m->hot.unhide(p);
+  return true;
+}
+
+// It will not come back to the thread it was taken from.
+void lose(P* p) noexcept {
+  M* const m = p->taken_from;
+  p->taken_from = nullptr;
+  if (m == nullptr) return;
+  holding hold(m->retake_lock);
+  if (m->away != p) return;
+  m->away = nullptr;
+  trace::p_is_taken(*m, *p);
+}
+
+// [33]: what a dying P has queued goes first; its caches are everybody's.
+void drain(P* p) noexcept {
+  sched.lock.acquire();
+  drain_queue_locked(p);
+  sched.lock.release();
+  sched.records.acquire();
+  if (G* const chain = p->free_gs.take_chain_owner()) sched.free_gs.put_chain_locked(chain);
+  while (G* const g = p->free_gs.take_owner()) sched.free_gs.put_locked(g);
+  sched.records.release();
+  depot::put(p->stack_cache, p->stacks);
+  p->stacks = 0;
+}
+
+}  // namespace
+
+void keep_going() noexcept {
+  strict::leave_alone(1);  // until may_stop: we hold one_stopper
+  one_stopper.acquire();
+  if (lifecycle::is_zombie()) {
+    one_stopper.release();
+    sleep_as_zombie();
+  }
+}
+
+void may_stop() noexcept {
+  one_stopper.release();
+  strict::leave_alone(-1);
+}
+
+void stop(std::string_view purpose) noexcept {
+  keep_going();
+  trace::stop_begins(purpose);
+  sched.lock.acquire();
+  sched.stopped.clear();
+  sched.stop_wait = sched.procs.load(relaxed);
+  sched.stopping.store(true, seq_cst);
+  for (std::uint32_t i = 0; i < sched.stop_wait; ++i) sched.p_at(i)->was_idle = false;
+  while (P* const p = sched.idle_ps.pop()) {
+    p->was_idle = true;
+    sched.idle_p_count.fetch_sub(1, seq_cst);
+    sched.idle_mask.clear(p->id);
+    stopped_locked(p);
+  }
+  const bool all_stopped = sched.stop_wait == 0;
+  sched.lock.release();
+  if (all_stopped) return;
+  retake_all();
+  sched.stopped.sleep();
+}
+
+void start() noexcept {
+  const std::uint32_t n = sched.procs.load(relaxed);
+  sched.lock.acquire();
+  sched.stopping.store(false, seq_cst);
+  sysmon::wake_locked();  // Ps are handed out below without passing the idle list
+  sched.lock.release();
+  // First back to their Ms, all of them: a P that is handed off sets threads in motion.
+  for (std::uint32_t i = 0; i < n; ++i) give_back(sched.p_at(i));
+  for (std::uint32_t i = 0; i < n; ++i)
+    if (P* const p = sched.p_at(i); p->status.load(relaxed) == p_status::stopped) hand_off(p);
+  // Before the lock goes: afterwards the runtime may end under a stopper on a goroutine.
+  if (sched.global.size_now() != 0) submit();
+  trace::stop_ends();
+  may_stop();
+}
+
+void begin() noexcept {
+  sched.lock.acquire();
+  sched.stopping.store(false, seq_cst);
+  const std::uint32_t n = sched.procs.load(relaxed);
+  for (std::uint32_t i = n; i-- > 0;) put_idle_p_locked(sched.p_at(i));
+  sched.lock.release();
+}
+
+void end() noexcept {
+  trace::stop_ends();
+  one_stopper.release();
+}
+
+void resize(std::uint32_t n) noexcept {
+  const std::uint32_t had = sched.procs.load(relaxed);
+  for (std::uint32_t i = n; i < had; ++i) {
+    P* const p = sched.p_at(i);
+    drain(p);
+    adopt_timers(i, 0);
+    sched.timer_mask.clear(i);
+    lose(p);
+    p->status.store(p_status::dead, relaxed);
+  }
+  for (std::uint32_t i = had; i < n; ++i) {
+    P* p = sched.p_at(i);
+    if (p == nullptr) {
+      P* const memory = p_slab.allocate_raw();
+      if (memory == nullptr) 
+        fatal("out of memory: no room for another P. Fewer (VOLE_MAXPROCS) or a higher memory "
+              "limit would help");
+      p = new (memory) P;
+      p->id = i;
+      p->presence = &presences[i];
+      sched.all[i].store(p, std::memory_order_release);  // pairs: p_at
+    }
+    p->status.store(p_status::stopped, relaxed);
+  }
+  sched.strides.reset(n);
+  sched.procs.store(n, seq_cst);
+}
+
+void stop_here(M& m) noexcept {
+  if (m.spinning) {
+    m.spinning = false;
+    parking::stop_spinning(sched.parking);
+  }
+  P* const p = release_p(m);
+  sched.lock.acquire();
+  if (sched.stopping.load(relaxed)) {
+    stopped_locked(p);
+    if (sched.stop_wait == 0) sched.stopped.wake();
+    sched.lock.release();
+    return;
+  }
+  sched.lock.release();
+  hand_off(p);  // the world has started again meanwhile
+}
+
+void yield_p_to_stopper(M& m) noexcept {
+  become_evicted(*m.curg);
+  P* const p = detach_p(m);
+  m.retake_lock.acquire();
+  m.away = p;
+  m.retake_lock.release();
+  p->taken_from = &m;
+  sched.lock.acquire();
+  if (sched.stopping.load(relaxed)) {
+    stopped_locked(p);
+    if (sched.stop_wait == 0) sched.stopped.wake();
+    sched.lock.release();
+    return;
+  }
+  p->taken_from = nullptr;
+  sched.lock.release();
+  attach_p(m, p);
+  end_eviction(*m.curg, g_status::running);
+}
+
+}  // namespace vole::rt::world

@@ -1,0 +1,58 @@
+#include "sched/life/locked.h"
+
+#include "sched/life/enter.h"
+#include "sched/state.h"
+#include "sched/hold/strict.h"
+#include "sched/hold/thread.h"
+#include "trace/emit.h"
+
+namespace vole::rt {
+
+void lock_thread() noexcept {
+  if (this_m() == nullptr) return;
+  M* const m = enter();
+  ++m->lock_depth;
+  lock_to(*m->curg, m);
+  lock_m_to(*m, m->curg);
+  leave(m);
+}
+
+void unlock_thread() noexcept {
+  if (this_m() == nullptr) return;
+  M* const m = enter();
+  G* const g = m->curg;
+  if (m->lock_depth > 0 && --m->lock_depth == 0) {
+    lock_to(*g, nullptr);
+    lock_m_to(*m, nullptr);
+  }
+  leave(m);
+}
+
+bool stop_locked_m(M& m) noexcept {
+  // Only find_g0 would clear it, and a locked M does not go there. acquire_p sets it again if a
+  // stop is pending.
+  m.hot.attention.store(0, seq_cst);
+  if (m.p != nullptr) hand_off(release_p(m));
+  m.idle.store(true, seq_cst);
+  if (sched.ending.load(seq_cst)) tell_the_ender();
+  trace::become_quiet(m.hot);
+  m.park.sleep();
+  trace::end_quiet(m.hot);
+  return awake(m);
+}
+
+void start_locked_m(M& m, G* g) noexcept {
+  M* const to = g->locked_m;
+  const bool captured = strict::is_stand_in(g);
+  if (captured && !strict::claim_picked(*to)) return;  // it was let go, and runs
+  P* const p = release_p(m);
+  sched.lock.acquire();
+  sched.count_start_locked();
+  sched.lock.release();
+  if (!captured) to->picked = g;
+  to->on_probation = probation::none;
+  to->next_p = p;
+  to->park.wake();
+}
+
+}  // namespace vole::rt

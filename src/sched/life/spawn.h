@@ -1,0 +1,45 @@
+// Birth of a goroutine.
+//
+// Two steps, because the callable is the user's: new_g inside the runtime, then
+// the caller moves its callable into the record outside of it (that may throw:
+// discard_g), then publish_g. A callable whose move copies bytes takes one step.
+//
+// Law    from publish_g on, somebody else may run the goroutine, and it may be over.
+// Note   no stack yet: a goroutine that waits in a queue costs its record only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "gmp/g.h"
+
+namespace vole::rt {
+
+// What every goroutine has, by value: a spawn is a matter of registers.
+struct birth {
+  void (*invoke)(void* callable);
+  void (*abandon)(void* callable, bool running) noexcept;
+};
+
+// What few have.
+struct spawn_options {
+  const char* name = nullptr;     // copied, cut to 55 characters
+  std::uint32_t stack_bytes = 0;  // 0: the default
+};
+
+// Any thread; starts the runtime if none runs. User context on both sides.
+G* new_g(birth b, void* created_at, const spawn_options& w) noexcept;
+void publish_g(G* g) noexcept;
+void discard_g(G* g) noexcept;
+void spawn_trivial(birth b, void* created_at, const void* callable, std::size_t bytes) noexcept;
+void spawn_with_options(birth b, void* created_at, const spawn_options& w, const void* callable,
+                       std::size_t bytes) noexcept;
+
+// m: a timer's, on g0; null: between guest_enter and guest_leave while a runtime runs.
+void spawn_from_timer(M* m, birth b, void* created_at, const void* callable,
+                      std::size_t bytes) noexcept;
+
+// A guest's way in where only a runtime that runs will do: starts it if none does.
+void guest_enter_started() noexcept;
+
+}  // namespace vole::rt

@@ -1,0 +1,42 @@
+// Every goroutine in words: status, what it waits for and how long, the calls it is in, who made it
+// and where. Goroutines that do the same are one block with a count.
+//
+// Who    dump_goroutines, after the world runs again: from a picture (capture.h). fatal() and
+//        panics, on the dying thread.
+// Where  no stdio. No malloc in a signal handler (`plain`); elsewhere names take some.
+#pragma once
+
+#include <cstddef>
+
+#include "base/fatal.h"
+#include "gmp/g.h"
+#include "sched/report/capture.h"
+#include "sched/report/frames.h"
+
+namespace vole::rt::dump {
+
+using sink = text_sink;
+
+// The picture, grouped, the caller first. Sorts the picture.
+void write(capture& c, bool plain, sink out, void* arg) noexcept;
+// As the records are now, with a picture taken for it.
+void all(bool plain, sink out, void* arg) noexcept;
+// One goroutine, with this stack: the calling one's own. Null: none.
+void one(const G& g, const own_stack* own, bool plain, sink out, void* arg) noexcept;
+
+// VOLE_DEBUG=frames=all.
+bool shows_all_frames() noexcept;
+// Its stack and who made it, without the head.
+void body(const captured& c, const own_stack& stack, sink out, void* arg) noexcept;
+// To stderr: who was still there when the runtime ended, those that have waited longest first.
+// Nothing, if nobody was. Sorts the picture; user context, outside.
+void leaks(capture& c) noexcept;
+
+// "program+0x1234", which addr2line understands.
+void put_address(base::sentence& s, const void* pc) noexcept;
+// The call that returns there.
+void put_call_site(base::sentence& s, const void* return_address) noexcept;
+// "goroutine 7 (name)"
+void put_goroutine(base::sentence& s, const G& g) noexcept;
+
+}  // namespace vole::rt::dump

@@ -1,0 +1,110 @@
+#include "sched/work/find.h"
+
+#include "base/fatal.h"
+#include "os/os.h"
+#include "sched/policy/contention.h"
+#include "sched/work/env.h"
+#include "sched/work/idle.h"
+#include "sched/work/netpoll.h"
+#include "sched/hold/safe_point.h"
+#include "sched/state.h"
+#include "sched/hold/thread.h"
+#include "sched/wait/timers.h"
+#include "sched/hold/world.h"
+#include "trace/house.h"
+#include "trace/emit.h"
+
+namespace vole::rt {
+namespace {
+
+// A ring of so many goes breadth first, a longer one depth first; but for every 16th tick, which is
+// the oldest's, as is the next one whenever depth has had its time.
+constexpr std::uint32_t kBreadth = 32;
+constexpr std::uint32_t kOldestTick = 16;
+constexpr std::int64_t kDepthMost = 1000 * 1000;  // ns, on the coarse clock
+
+void fire_own_timers(M& m) noexcept {
+  if (first_timer(m.p->id) != kNoTimer) fire_due_timers(m, m.p->id, os::now_ns());
+}
+
+G* find_once(M& m) noexcept {
+  fire_own_timers(m);
+  if (G* g = find_fair_tick(*m.p)) return g;
+  if (G* g = find_local(*m.p)) return g;
+  if (G* g = find_global(*m.p)) return g;
+  if (gives_way_g0(m)) return nullptr;
+  if (G* g = find_polled(m)) return g;
+  return find_stolen(m);
+}
+
+}  // namespace
+
+G* find_g0(M& m) noexcept {
+  shipped_env env;
+  for (;;) {
+    if (m.p == nullptr && !stop_m(m)) return nullptr;
+    if (sched.stopping.load(seq_cst)) {
+      world::stop_here(m);
+      continue;
+    }
+#ifdef VOLE_CHECKED
+    if (m.spinning && has_work(*m.p)) fatal("find: an M spins that has work of its own");
+#endif
+    m.hot.attention.store(0, seq_cst);  // whatever was asked, we are here
+    if (sched.stopping.load(seq_cst)) continue;
+    safe_point::run_owner(*m.p);
+    if (trace::is_traced(m)) [[unlikely]] trace::tell_writer();
+    if (retire_g0(m)) {
+      if (!rest_g0(m)) return nullptr;
+      continue;
+    }
+    if (G* g = find_once(m)) {
+      if (m.spinning) parking::found_work(env, m);
+      return g;
+    }
+    assess_wake_up(m);
+    if (parking::go_idle(env, m) == parking::verdict::retry) continue;
+    sched.coarse_now.store(os::now_ns(), relaxed);
+    if (!rest_g0(m)) return nullptr;
+  }
+}
+
+runnable* take_newest_owner(P& p) noexcept {
+  const std::int64_t now = sched.coarse_now.load(relaxed);
+  if (p.schedtick.load(relaxed) % kOldestTick != 0 && now - p.oldest_at < kDepthMost)
+    return p.ring.pop_newest_owner(kBreadth);
+  p.oldest_at = now;
+  return nullptr;
+}
+
+G* find_fair_tick(P& p) noexcept {
+  if (!is_fair_tick(p) || sched.global.size_hint() == 0) return nullptr;
+  sched.lock.acquire();
+  runnable* const r = sched.global.pop_locked();
+  sched.lock.release();
+  if (r != nullptr) bump_tick(p);
+  return as_g(r);
+}
+
+// Records are fetched under the lock, all at once; their stacks after it: the processor waits for
+// the address of each.
+G* find_global(P& p) noexcept {
+  if (sched.global.size_hint() == 0) return nullptr;
+  G* kept[local_queue::kHalf];
+  std::size_t n_kept = 0;
+  sched.lock.acquire();
+  const std::size_t n = global_queue::share(sched.global.size_hint(), sched.procs.load(relaxed),
+                                            local_queue::kHalf);
+  runnable* const first = sched.global.pop_some_locked(n, [&](runnable* r) {
+    __builtin_prefetch(r, 1);
+    if (!p.ring.push_owner(r)) [[unlikely]]
+      fatal("find: a share of the global queue overflows the ring");
+    kept[n_kept++] = as_g(r);
+  });
+  sched.lock.release();
+  for (std::size_t i = 0; i < n_kept; ++i) prefetch(*kept[i]);
+  if (first != nullptr) bump_tick(p);
+  return as_g(first);
+}
+
+}  // namespace vole::rt

@@ -1,0 +1,112 @@
+// The scheduler's loop: what an M does on its own stack (g0).
+//
+// Law    g0 is always inside the runtime (in_rt == 1). It runs one goroutine after
+//        the other; most switches go from goroutine to goroutine without it.
+
+#include "arch/context.h"
+#include "base/fatal.h"
+#include "base/lock_order.h"
+#include "os/os.h"
+#include "sched/report/dump.h"
+#include "sched/run/end.h"
+#include "sched/work/env.h"
+#include "sched/work/find.h"
+#include "sched/life/locked.h"
+#include "sched/hold/thread_maker.h"
+#include "sched/state.h"
+#include "sched/hold/strict.h"
+#include "sched/life/switch.h"
+#include "sched/watch/sysmon.h"
+#include "sched/hold/thread.h"
+#include "trace/emit.h"
+
+namespace vole::rt {
+namespace {
+
+constexpr std::size_t kStackRefill = 16;
+
+void warm_up(const stack& s) noexcept {
+  arch::san_fresh_stack(s.lo, s.bytes);
+  arch::make_first_frame(s.top());
+}
+
+void attach_from_depot(P& p, G* g) noexcept {
+  int error = 0;
+  if (g->stack.bytes != sched.settings.stack_bytes) {
+    stack one;
+    if (depot::take(g->stack.bytes, &one, 1, &error, p.id) == 1) return attach_stack(g, one);
+  } else {
+    p.stacks = static_cast<std::uint32_t>(
+        depot::take(g->stack.bytes, p.stack_cache, kStackRefill, &error, p.id));
+    // Here, where no lock is held: who parks attaches one to its successor before it lets go of the
+    // lock of what it waits for, and the first touch takes the kernel two microseconds.
+    for (std::uint32_t i = 0; i < p.stacks; ++i) warm_up(p.stack_cache[i]);
+    if (attach_cached_stack(p, g)) return;
+  }
+  sentence s;
+  s << "cannot get a stack of " << g->stack.bytes << " bytes for ";
+  dump::put_goroutine(s, *g);
+  s << ": " << os::error_text(error)
+    << ". Fewer goroutines at once, smaller stacks (stack_size, VOLE_STACK_SIZE) or a higher "
+       "memory limit would help";
+  fatal(s);
+}
+
+// The goroutine to run next; nullptr: the thread must end.
+G* next_g0(M& m) noexcept {
+  for (;;) {
+#ifdef VOLE_CHECKED
+    if (lock_order::holds_any()) fatal("loop: an M looks for work and holds a lock");
+#endif
+    if (m.ends_with_g) return nullptr;  // [25]
+    if (m.locked_g != nullptr && !stop_locked_m(m)) return nullptr;
+    G* g = m.picked;
+    m.picked = nullptr;
+    if (g == nullptr) g = find_g0(m);
+    if (g == nullptr || g->locked_m == nullptr) return g;
+    if (g->locked_m == &m && !strict::is_stand_in(g)) return g;
+    start_locked_m(m, g);
+  }
+}
+
+}  // namespace
+
+void m_main(void* arg) noexcept {
+  thread_maker::arrived();
+  M& m = *static_cast<M*>(arg);
+  m.thread = os::this_thread();
+  m.tid.store(os::thread_id(), relaxed);  // published with the P
+  arch::set_this_m(&m);
+  m.exceptions = arch::this_thread_exceptions();
+  m.random.seed(static_cast<std::uint64_t>(os::now_ns()) ^ (m.id << 32));
+  if (!os::make_alternate_stack(&m.alternate_stack))
+    fatal("out of memory: no room for a thread's signal stack. A higher memory limit would help");
+  os::sharpen_timeouts();
+  strict::thread_begins(m);
+  arch::san_thread_begins(m.san);
+  trace::end_quiet(m.hot);
+  acquire_p(m, m.next_p);
+  m.next_p = nullptr;
+  while (G* const g = next_g0(m)) {
+    if (!g->started && !attach_cached_stack(*m.p, g)) attach_from_depot(*m.p, g);
+    vole_run_g(&m, switch_to(m, g));
+  }
+  end_m(m);
+}
+
+void end_m(M& m) noexcept {
+  if (m.p != nullptr) hand_off(release_p(m));
+  trace::thread_ends(m);
+  strict::thread_ends(m);
+  arch::set_this_m(nullptr);
+  os::drop_alternate_stack(m.alternate_stack);
+  if (m.must_end) return say_farewell();  // the ender joins the thread
+  os::detach_thread(os::this_thread());
+  sched.lock.acquire();
+  --sched.m_count;
+  m.alive.store(false, std::memory_order_release);
+  sched.free_ms.push(&m);  // not ours any more
+  sched.lock.release();
+}
+
+}  // namespace vole::rt
