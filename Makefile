@@ -12,7 +12,7 @@ SOURCES = $(shell find src include tests bench examples tools/vole \
 export VOLE_JOBS
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test test-slow test-sanitized test-all bench mutants format check-format tidy clean setup \
+.PHONY: help run test test-slow test-sanitized test-all bench mutants packages format check-format tidy clean setup \
         $(PRESETS:%=build-%) $(PRESETS:%=test-%)
 
 help:  ## This list
@@ -41,6 +41,9 @@ bench: setup-bench  ## Ours against the peers
 mutants: setup-test  ## Remove each rule of the scheduler in turn: does its test fail?
 	@cmake --preset dev --log-level=WARNING >/dev/null
 	python3 -B tools/mutants/run.py
+
+packages: setup  ## Debian packages: libvole, libvole-dev, vole-tools
+	@tools/make_packages.sh
 
 format:  ## Lay out the sources with clang-format
 	@tools/setup.sh lint

@@ -18,11 +18,18 @@ endfunction()
 vole_example_needs(sqlite sqlite3.h sqlite3)
 vole_example_needs(tls openssl/ssl.h ssl crypto)
 
+# Their dumps name lines, in every build.
+set(vole_example_flags)
+if(CMAKE_BUILD_TYPE MATCHES "^(Release|MinSizeRel)$")
+  set(vole_example_flags -g1)
+endif()
+
 if(VOLE_PRECOMPILE)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/example_headers.cc CONTENT "")
   add_library(vole_example_headers STATIC ${PROJECT_BINARY_DIR}/example_headers.cc)
   target_link_libraries(vole_example_headers PRIVATE vole::vole)
   vole_own_code(vole_example_headers)
+  target_compile_options(vole_example_headers PRIVATE ${vole_example_flags})
   vole_precompile(vole_example_headers <vole/vole.h>)
 endif()
 
@@ -42,14 +49,14 @@ foreach(source IN LISTS sources)
     target_link_libraries(example_${name} PRIVATE ${vole_example_${name}})
   endif()
   vole_own_code(example_${name})
+  target_compile_options(example_${name} PRIVATE ${vole_example_flags})
   if(TARGET vole_example_headers)
     vole_precompile(example_${name} REUSE_FROM vole_example_headers)
   endif()
   vole_add_test(example_${name} example example_${name})
 endforeach()
 
-# All that `make run` needs: the tour, whose dump names lines, and where there is Node what makes a page.
-target_compile_options(example_tour PRIVATE -g1)
+# All that `make run` needs: the tour and, where there is Node what makes a page.
 add_custom_target(vole_run DEPENDS example_tour)
 if(TARGET vole_viewer_writer)
   add_dependencies(vole_run vole_viewer_writer)

@@ -109,4 +109,10 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  
   vole_add_check(house_readme check_readme.py --root ${PROJECT_SOURCE_DIR})
   set_tests_properties(${VOLE_TEST_PREFIX}house_readme PROPERTIES
     TIMEOUT 900 COST 100 LABELS "house;slow")  # builds the library
+  if(VOLE_INSTALL)
+    vole_add_check(house_packages check_packages.py --root ${PROJECT_SOURCE_DIR}
+      --build ${PROJECT_BINARY_DIR}/packages)
+    set_tests_properties(${VOLE_TEST_PREFIX}house_packages PROPERTIES
+      TIMEOUT 900 COST 100 LABELS "house;slow" SKIP_RETURN_CODE 77)  # builds library and command
+  endif()
 endif()

@@ -57,5 +57,6 @@ endif()
 add_dependencies(vole_viewer_writer vole_viewer)
 
 if(VOLE_INSTALL)
-  install(FILES ${vole_viewer_page} DESTINATION ${CMAKE_INSTALL_DATADIR}/vole OPTIONAL)
+  install(FILES ${vole_viewer_page} DESTINATION ${CMAKE_INSTALL_DATADIR}/vole OPTIONAL
+    COMPONENT vole-tools)
 endif()

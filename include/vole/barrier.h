@@ -10,6 +10,7 @@
 #include <vole/detail/left_behind.h>
 #include <vole/detail/waitable.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -56,6 +57,7 @@ class barrier {
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
 
+  // Counts n arrivals, and does not wait: wait() takes the token.
   [[nodiscard]] arrival_token arrive(std::ptrdiff_t n = 1) { return arrival_token(arrive_n(n)); }
 
   void wait(arrival_token&& token) const noexcept {
@@ -74,6 +76,7 @@ class barrier {
     return is_over(token.phase_) || detail::barrier_wait_unless(state_, token.phase_, ctx, error);
   }
 
+  // Arrives, and waits until all have.
   void arrive_and_wait() { wait(arrive()); }
   // Arrives, and is not expected in the phases that follow.
   void arrive_and_drop() {
@@ -114,3 +117,4 @@ class barrier {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -14,6 +14,7 @@
 #include <vole/detail/waitable.h>
 #include <vole/mutex.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -111,6 +112,7 @@ class condition_variable {
     return wait_until_ns(lock, detail::deadline_after(d), pred);
   }
 
+  // Wakes the one that waits longest; wakes all of them.
   void notify_one() noexcept { notify(false); }
   void notify_all() noexcept { notify(true); }
 
@@ -147,3 +149,4 @@ class condition_variable {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

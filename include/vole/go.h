@@ -12,6 +12,7 @@
 #include <vole/detail/run.h>
 #include <vole/detail/spawn.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -69,6 +70,7 @@ class [[nodiscard("destroyed at once it joins at once: keep the handle, or use g
   }
   ~join_handle() { give_up(); }
 
+  // Is there a goroutine that has neither been joined nor detached?
   bool joinable() const noexcept { return state_ != nullptr; }
 
   // Waits, then gives the result or rethrows; once. errc::goroutine_exited if it called
@@ -89,6 +91,7 @@ class [[nodiscard("destroyed at once it joins at once: keep the handle, or use g
     return join();
   }
 
+  // Lets it run on alone. What it throws then is a panic.
   void detach() noexcept {
     if (state_ != nullptr) std::exchange(state_, nullptr)->drop();
   }
@@ -145,3 +148,4 @@ void yield() noexcept;
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -18,6 +18,7 @@
 #include <vole/detail/spawn.h>
 #include <vole/wait_group.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -180,3 +181,4 @@ class group {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include <vole/detail/left_behind.h>
 #include <vole/detail/waitable.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -17,6 +18,7 @@ inline namespace v0 {
 // destruction while somebody waits is fatal, unless it is static and exit() destroys it.
 class latch {
  public:
+  // The highest count.
   static constexpr std::ptrdiff_t max() noexcept { return INT32_MAX; }
 
   explicit constexpr latch(std::ptrdiff_t expected) noexcept : state_{first(expected), {}} {}
@@ -35,6 +37,7 @@ class latch {
       detail::latch_count_down_slow(state_, old, n);
   }
 
+  // Is the count zero? Does not wait.
   [[nodiscard]] bool try_wait() const noexcept {
     detail::end_if_left_behind();
     return state_.word.load(std::memory_order_acquire) == 0;
@@ -54,6 +57,7 @@ class latch {
            (try_wait() || detail::latch_wait_unless(state_, ctx, error));
   }
 
+  // Counts down by n, then waits for zero.
   void arrive_and_wait(std::ptrdiff_t n = 1) noexcept {
     count_down(n);
     wait();
@@ -70,3 +74,4 @@ class latch {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -13,6 +13,7 @@
 #include <vole/detail/spawn.h>
 #include <vole/detail/waitable.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -39,6 +40,7 @@ class wait_group {
   }
   void done() noexcept { add(-1); }
 
+  // Waits until the count is zero.
   void wait() noexcept {
     if (state_.word.load(std::memory_order_acquire) == 0) return detail::end_if_left_behind();
     detail::wait_group_wait_slow(state_);
@@ -112,3 +114,4 @@ class wait_group {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

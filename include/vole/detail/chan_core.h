@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -68,3 +69,4 @@ std::size_t chan_capacity(const chan_core* c) noexcept;
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -22,6 +22,7 @@ void sleep_if_left_behind() noexcept;
 
 }  // namespace vole::rt
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -37,3 +38,4 @@ inline void end_if_left_behind() noexcept {
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

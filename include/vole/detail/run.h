@@ -10,6 +10,7 @@
 
 #include <vole/detail/thrower.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -64,3 +65,4 @@ int run_with(F&& main_fn) {
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -128,3 +129,4 @@ template <class F, class... Args>
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop
