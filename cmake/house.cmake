@@ -22,6 +22,7 @@ endfunction()
 vole_add_check(house_layers check_layers.py --root ${PROJECT_SOURCE_DIR})
 vole_add_check(house_locks check_locks.py --root ${PROJECT_SOURCE_DIR})
 vole_add_check(house_links check_links.py --root ${PROJECT_SOURCE_DIR})
+vole_add_check(house_names check_names.py --root ${PROJECT_SOURCE_DIR})
 vole_add_check(house_mutants mutants/run.py --check --root ${PROJECT_SOURCE_DIR})
 vole_add_check(house_checks checks_test.py)
 

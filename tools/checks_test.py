@@ -15,6 +15,7 @@ from unittest.mock import patch
 import check_layers
 import check_links
 import check_locks
+import check_names
 import compile_fail
 import doc_examples
 import follow_page
@@ -89,7 +90,7 @@ class Layers(PlannedHouse):
 
     def test_an_include_beside_the_door(self):
         self.assert_refused(
-            "src/sync/wg.cc", '#include "sched/work/loop.h"\n', "only contention.h, interrupt.h, park.h, timeout.h of sched")
+            "src/sync/wg.cc", '#include "sched/work/loop.h"\n', "only park.h, policy/contention.h, wait/interrupt.h, wait/timeout.h of sched")
 
     def test_an_include_of_a_ports_private_header(self):
         self.assert_refused(
@@ -374,6 +375,42 @@ class Links(House):
         self.put("docs/a.md", "# A\n")
         for text in ("[a](docs/b.md)", "[a](docs/a.md#b)", "[a](#a)", "`2026-01-02-0123456789.json`"):
             self.assertEqual(len(self.problems(text + "\n")), 1, text)
+
+
+class Names(House):
+    def problems(self, document="", comment="", allowed=""):
+        self.put("tools/names.txt", "# theirs\n" + allowed + "\n")
+        self.put("README.md", document + "\n")
+        self.put("src/a/b.h", f"// A card. {comment}\n\nvoid do_this();  // elsewhere\n")
+        self.put("src/a/b_test.cc", 'const char* text = "in_a_literal";\n')
+        return check_names.check(self.root)
+
+    def test_what_exists(self):
+        self.assertEqual(self.problems(
+            "`do_this()` and `in_a_literal`, `do_*`-like: `do_`, `_this`; `src/a/b.h`, `a/b.h`, `b.h`, "
+            "`src/*/b.h`, `_test.cc`, `src/a`; `-DVOLE_x=1`\n```\nno_such_name\n```\nno_backticks",
+            "do_this, a/b.h, plain words, and/or, 0x1234abcd"), ["README.md:1: there is no VOLE_x"])
+
+    def test_what_does_not(self):
+        for document in ("`do_that`", "`nope()`", "`b.cc`", "`c/b.h`", "`src/b.h`", "`elsewhere`",
+                         "`_that`", "`that_`", "`src/*/c.h`", "`_model.cc`"):
+            self.assertEqual(len(self.problems(document)), 1, document)
+        for comment in ("do_that", "nope()", "b.cc", "a::nope", "src/b.h"):
+            self.assertEqual(len(self.problems(comment=comment)), 1, comment)
+        self.assertIn("README.md:1: there is no do_that", self.problems("`do_that`"))
+        self.assertIn("src/a/b.h:1: there is no do_that", self.problems(comment="do_that"))
+
+    def test_names_of_others_are_allowed_while_somebody_says_them(self):
+        self.assertEqual(self.problems("`their_name` `X_A` `app.cc`", "", "their_name X_* app.cc"), [])
+        self.assertEqual(self.problems("", "", "their_name"),
+                         ["tools/names.txt: nobody names their_name"])
+
+    def test_the_columns_of_another_library(self):
+        self.put("tools/names.txt", "")
+        self.put("docs/go-map.md", "| [1] | what | `theirs` | `ours` |\n| `theirs` | `ours` |\n")
+        self.put("docs/from-go.md", "| `theirs` | `ours` |\n")
+        self.assertEqual([line.split(":", 1)[1] for line in check_names.check(self.root)],
+                         ["1: there is no ours", "1: there is no ours", "2: there is no ours"])
 
 
 class FollowPage(House):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 SUFFIXES = {".h", ".cc", ".S"}
 
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"""
       (?P<raw>R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)")
     | (?P<block>/\*.*?\*/)
@@ -35,7 +35,7 @@ def strip(text):
             return "' '"
         return " " + newlines
 
-    return _TOKEN.sub(shortened, text)
+    return TOKEN.sub(shortened, text)
 
 
 def files(root, *folders):

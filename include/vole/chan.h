@@ -279,10 +279,10 @@ class recv_chan;
 // without using them. A call of vole that would wait or wake there (a send, go, yield, a sleep, the
 // lock of a mutex that is held, the unlock of one that somebody waits for) is fatal, with a sentence
 // that says so. What has to do more than that travels as a std::unique_ptr.
-// Who waits on a channel keeps it alive, as in Go: the last handle may be dropped meanwhile. Nobody
-// can serve it then; it waits for its time limit, its other cases or the end of the runtime. But a
-// handle is an object like any other: who refers to one by a pointer or a reference ([&], [this])
-// must not begin an operation with it after it is destroyed.
+// A waiter keeps its channel alive, as in Go: the last handle may be dropped meanwhile. Nobody can
+// serve the waiter then; it waits for its time limit, its other cases or the end of the runtime. But a
+// handle is an object like any other: code that refers to one by a pointer or a reference ([&],
+// [this]) must not begin an operation with it after it is destroyed.
 template <class T = std::monostate>
 class chan : public detail::chan_handle,
              public detail::sends<T, chan<T>>,

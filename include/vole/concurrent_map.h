@@ -5,8 +5,8 @@
 //     if (auto n = seen.load("a")) use(*n);
 //     seen.update("a", [](std::optional<int>& n) { n = n.value_or(0) + 1; });
 //
-// Go's sync.Map, in shards: a key belongs to one of them, and each has its own lock, so that two who
-// use different keys seldom meet.
+// Go's sync.Map, in shards: a key belongs to one of them, and each has its own lock, so that callers
+// with different keys seldom meet.
 #pragma once
 
 #include <array>

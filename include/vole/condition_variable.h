@@ -22,9 +22,9 @@ inline namespace v0 {
 // notify_one() never takes the place of one that was waiting. A wake-up without a notify does not
 // happen, but what was true when notify was called may no longer be when the mutex is locked
 // again: wait with a predicate. Once a notify has released a waiter it does not touch the object.
-// Waiting with a lock that is not held, or with another mutex than one who waits already, is fatal.
-// Whoever has notified all may destroy it. Its destruction while somebody waits is fatal, unless it
-// is static and exit() destroys it.
+// Waiting with a lock that is not held, or with another mutex than that of a present waiter, is
+// fatal. After notify_all() it may be destroyed. Its destruction while somebody waits is fatal, unless
+// it is static and exit() destroys it.
 class condition_variable {
  public:
   constexpr condition_variable() noexcept = default;

@@ -55,7 +55,7 @@ class context_key {
 
 class [[nodiscard]] context {
  public:
-  // Never cancelled, no deadline, no values. Likewise one that was moved from.
+  // Never cancelled, no deadline, no values. A context that was moved from is one, too.
   static context background() noexcept { return context(); }
   context() noexcept = default;
   explicit context(detail::context_node* owned) noexcept : node_(owned) {}  // with_*'s
@@ -81,8 +81,8 @@ class [[nodiscard]] context {
   recv_chan<> done() const noexcept;
   // None while it is not cancelled; then errc::canceled or errc::deadline_exceeded, for ever.
   std::error_code err() const noexcept;
-  // What cancel() was given, or the deadline; if nothing, err() as a std::system_error. Null while
-  // not cancelled.
+  // The exception that cancel() was given; without one, err() as a std::system_error. Null while not
+  // cancelled.
   std::exception_ptr cause() const;
   std::optional<time_point> deadline() const noexcept;
   // The innermost value of that key; it lives as long as this context. nullptr: there is none.

@@ -14,7 +14,7 @@
 // finishes; it cannot be woken, and the last one out closes the descriptor. Moving or destroying the
 // object itself while others use it is a race.
 //
-// What may fail throws std::system_error, whose what() is like "open notes.txt: no such file or
+// A call that fails throws std::system_error, whose what() is like "open notes.txt: no such file or
 // directory". Each has a twin with a last std::error_code& that does not throw it: cleared on
 // success; on error the result is empty, or how much was done.
 //

@@ -14,11 +14,11 @@
 // writer_like; a reader and a writer are such things themselves). They refer to it: it must live
 // longer, at the same address. One goroutine at a time may use a reader or writer.
 //
-// What may fail throws std::system_error. Each takes a last std::error_code& as well, and then does
-// not throw it. What the reader or writer underneath throws by itself, and std::bad_alloc, passes
-// through either.
+// A call that fails throws std::system_error. Each takes a last std::error_code& as well, and then does
+// not throw it. Exceptions that the reader or writer underneath throws by itself, and std::bad_alloc,
+// pass through both.
 //
-// What may wait takes a const context& as well, before the error_code&: when the context is done, the
+// Every call that may wait takes a const context& as well, before the error_code&: when it is done, the
 // call ends with its error, errc::canceled or errc::deadline_exceeded. That reaches as far as the
 // reader or writer underneath takes a context itself, as net::conn does; another one is not asked
 // any more. `Last` below is nothing, an error_code&, a context, or both.
@@ -305,9 +305,9 @@ template <class From, class... Last>
 }
 
 // The program's own standard input, output and error as connections: a goroutine that reads or
-// writes them parks. Terminals and pipes are opened anew, so that nobody else who has them (printf,
-// the shell) finds them non-blocking; what cannot be opened anew, a socket, is made non-blocking for
-// as long as the connection lives. A regular file keeps its position. Closing one does not close
+// writes them parks. Terminals and pipes are opened anew, so that other users (printf, the shell) do
+// not find them non-blocking; a socket cannot be opened anew, and is made non-blocking for as long
+// as the connection lives. A regular file keeps its position. Closing one does not close
 // descriptors 0, 1 and 2. What printf or std::cout still hold in their buffers is not in the stream
 // yet: flush them first.
 [[nodiscard]] net::conn standard_input();

@@ -12,7 +12,7 @@
 namespace vole {
 inline namespace v0 {
 
-// std::latch: those who wait go on when it has been counted down `expected` times; it is not used
+// std::latch: its waiters go on when it has been counted down `expected` times; it is not used
 // again. Goroutines park, plain threads block. A negative number, and counting down by more than is
 // left, are fatal. Once count_down() has released a waiter it no longer touches the object. Its
 // destruction while somebody waits is fatal, unless it is static and exit() destroys it.

@@ -15,7 +15,7 @@
 namespace vole {
 inline namespace v0 {
 
-// What thread_local is to a thread (and must not be used for on goroutines, which change threads).
+// A goroutine's counterpart of thread_local (which goroutines must not use: they change threads).
 // Each goroutine, and each plain thread, gets a T of its own when it first asks: value-initialised,
 // or what `make` returns. It is destroyed, in reverse order of making, on the goroutine when its
 // function has returned or exit_goroutine() has unwound it (a join() may return a moment earlier),

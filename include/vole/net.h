@@ -14,13 +14,13 @@
 // queue behind reads, writes behind writes, and close() wakes everybody with errc::closed. Moving
 // or destroying the object itself while others use it is, as ever, a race.
 //
-// What may fail throws std::system_error, whose what() is like "dial tcp 127.0.0.1:1: connection
+// A call that fails throws std::system_error, whose what() is like "dial tcp 127.0.0.1:1: connection
 // refused". Each has a twin with a last std::error_code& that does not throw it: cleared on
 // success; on error the result is empty, or how much was done. Empty objects answer errc::closed.
 // SIGPIPE is never raised.
 //
-// What waits takes a const context& as well, before the error_code&: when the context is done, that
-// call, and no other, ends with errc::canceled or errc::deadline_exceeded.
+// Every call that waits takes a const context& as well, before the error_code&: when the context is
+// done, that call, and no other, ends with errc::canceled or errc::deadline_exceeded.
 //
 // network: "tcp", "tcp4", "tcp6", "udp", "udp4", "udp6", "unix", "unixgram", "unixpacket".
 // at: "host:port", where the port may be a name ("http") and the host a name, an address, or, for

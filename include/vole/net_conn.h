@@ -5,8 +5,8 @@
 // it ends before its NUL, as a string literal does.
 //
 // Every call that waits takes a context as well: when that is done, the call ends with its error,
-// errc::canceled or errc::deadline_exceeded, at once and for itself alone; the connection and who
-// else uses it are not disturbed.
+// errc::canceled or errc::deadline_exceeded, at once and for itself alone; the connection and its
+// other users are not disturbed.
 #pragma once
 
 #include <sys/types.h>
@@ -33,7 +33,7 @@ namespace net {
 // What write takes several of.
 using const_buffer = std::span<const std::byte>;
 
-// Who is at the other end of a unix socket: as it was when the connection was made.
+// The process at the other end of a unix socket, as it was when the connection was made.
 struct credentials {
   // The process, its user and its group.
   pid_t pid = 0;
@@ -182,7 +182,7 @@ class packet_conn : public detail::net_handle {
   packet_conn(int fd, std::error_code& error);
   explicit packet_conn(detail::endpoint* owned) noexcept : net_handle(owned) {}  // vole's own
 
-  // One datagram and who sent it; what does not fit is lost.
+  // One datagram and its sender; the part that does not fit is lost.
   [[nodiscard]] std::pair<std::size_t, address> read_from(std::span<std::byte> to);
   [[nodiscard]] std::pair<std::size_t, address> read_from(std::span<std::byte> to,
                                                           std::error_code& error);

@@ -1,4 +1,4 @@
-// pool: values that are expensive to make, kept for the next who needs one.
+// pool: values that are expensive to make, kept for the next goroutine that needs one.
 #pragma once
 
 #include <memory>

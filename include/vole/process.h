@@ -3,8 +3,8 @@
 //     auto [output, status, errors] = vole::process::run({"git", "rev-parse", "HEAD"});
 //     if (!status.success()) std::printf("git: %s: %s", status.to_string().c_str(), errors.c_str());
 //
-// Who waits for a program parks: the kernel tells the poller when it has ended (a pidfd, Linux 5.3),
-// and its pipes are polled. (Where there is no pidfd, the wait for its end takes a thread, in
+// A goroutine that waits for a program parks: the kernel tells the poller when it has ended (a pidfd,
+// Linux 5.3), and its pipes are polled. (Where there is no pidfd, the wait for its end takes a thread, in
 // blocking().) A program that was started is always reaped, so that no zombie is left. Nothing of
 // this program but the standard streams is inherited, unless others opened descriptors without
 // O_CLOEXEC.

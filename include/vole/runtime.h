@@ -56,7 +56,7 @@ struct runtime_stats {
   std::uint64_t preemptions = 0;       // goroutines that yielded because their slice was over
   std::uint64_t evictions = 0;         // Ps taken from goroutines that blocked, or did not yield
   // Calls of libraries that parked a goroutine (vole-hooks), and how many of those waits came back on
-  // another thread than their own, since that was blocked: docs/libraries.md.
+  // another thread than their own, since that was blocked.
   std::uint64_t hooked_waits = 0, hooked_migrations = 0;
   std::size_t stacks_in_use = 0;       // held by goroutines, or kept at hand by a proc
   std::size_t stacks_free = 0, stacks_returned = 0;
@@ -66,10 +66,9 @@ runtime_stats stats() noexcept;
 
 // Every goroutine: its status, what it waits for and how long, the calls it is in, who made it and
 // where. Those that do the same are one block with a count. The world is stopped only while the
-// stacks are read; names are looked up after that. Who runs is asked by a signal (SIGURG, or
-// VOLE_DEBUG=preemptsignal=N) where it is, unless its thread sleeps in the kernel; who has not
-// answered within half a second is shown without a stack. The words are explained in
-// docs/debugging.md.
+// stacks are read; names are looked up after that. A goroutine that runs is asked by a signal (SIGURG,
+// or VOLE_DEBUG=preemptsignal=N) where it is, unless its thread sleeps in the kernel; if it has not
+// answered within half a second, it is shown without a stack. docs/debugging.md explains the words.
 enum class dump_format { text, json };
 void dump_goroutines(std::FILE* out, dump_format format = dump_format::text);
 

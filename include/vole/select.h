@@ -35,7 +35,7 @@ concept channel_to_send = requires(const C& c) { typename C::value_type; c.close
 template <class C>
 concept channel_to_receive = requires(const C& c) { typename C::value_type; c.recv(); };
 
-// What a clause is, but an lvalue.
+// A clause that is an lvalue.
 template <class C>
 concept kept_clause = std::is_lvalue_reference_v<C> &&
                       requires { typename std::remove_reference_t<C>::vole_clause; };

@@ -14,9 +14,9 @@ inline namespace v0 {
 
 // A weighted semaphore, first come, first served: a big request at the head of the queue is not
 // overtaken by smaller ones behind it, nor by try_acquire(). release() hands its permits over and
-// lets the goroutine that got them run; there may be more in the end than at the beginning. Who
-// asks for more than there will ever be waits for ever, and those behind it with it: where nobody
-// is left to release(), that is a deadlock and reported as one.
+// lets the goroutine that got them run; there may be more in the end than at the beginning. A request
+// for more than there will ever be waits for ever, and so do those behind it: if nobody is left to
+// release(), that is a deadlock and reported as one.
 // A negative number, or more than 2147483647 permits, is fatal. So is its destruction while somebody
 // waits, unless it is static and exit() destroys it.
 class semaphore {
@@ -37,7 +37,7 @@ class semaphore {
 
   // Until the context is cancelled at the latest: then std::system_error with its err(), which the
   // twins put into `error`, and nothing is taken. So it is, too, if the context was cancelled
-  // before, whatever there is to take. Who gives up in front lets those behind it through.
+  // before, whatever there is to take. When the first in the queue gives up, those behind it may go on.
   void acquire(const context& ctx, std::int32_t n = 1) {
     std::error_code error;
     if (!acquire(ctx, n, error)) detail::throw_wait_ended("vole::semaphore::acquire", error);

@@ -15,8 +15,8 @@ inline namespace v0 {
 // Go's sync.RWMutex. SharedTimedLockable: std::shared_lock works. A writer that waits keeps new
 // readers out, until it has had its turn or gives up; when a writer unlocks, all readers that queued
 // meanwhile go first, then the next writer. So a goroutine that reads must not lock_shared() again:
-// a writer may have come in between. Who locks what it has locked, in any other way, waits for ever:
-// a deadlock, reported as one where nobody else is left.
+// a writer may have come in between. A goroutine that locks a second time, in any other way, waits for
+// ever: that is a deadlock, and reported as one if nobody else is left.
 // Unlocking what is not locked is fatal. So is its destruction while somebody waits, unless it is
 // static and exit() destroys it.
 class shared_mutex {

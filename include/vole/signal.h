@@ -22,7 +22,7 @@ void end_listening(signal_listener* l) noexcept;
 void cancel_by_signal(const context& ctx, int number);  // user context, a plain thread
 }  // namespace detail
 
-// What signal_notify gives back. Movable. Destroying it ends the registration.
+// The result of signal_notify. Movable. Destroying it ends the registration.
 class registration {
  public:
   registration() noexcept = default;
@@ -76,9 +76,9 @@ class signal_received : public std::runtime_error {
 };
 
 // A context that is cancelled when one of these signals comes; its cause() is a signal_received. They
-// do nothing else until cancel() is called or destroyed, also when the context has ended: who calls
-// cancel() then has the next Ctrl-C end the program. What the cancellation calls (stop callbacks)
-// runs on a goroutine of vole's or, while no runtime runs, on the thread that tells of signals.
+// do nothing else until cancel() is called or destroyed, also after the context has ended: call
+// cancel() then, and the next Ctrl-C ends the program. Stop callbacks run on a goroutine of vole's or,
+// while no runtime runs, on the thread that delivers signals.
 // Throws as signal_notify.
 [[nodiscard]] detail::new_cancelable signal_context(const context& parent,
                                                     std::span<const int> signals);

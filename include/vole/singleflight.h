@@ -1,4 +1,4 @@
-// singleflight: one call for all who ask the same at the same time.
+// singleflight: one call for all callers that ask the same at the same time.
 //
 //     vole::singleflight<std::string, page> loads;
 //     page p = loads.call(url, [&] { return fetch(url); });
@@ -28,10 +28,10 @@
 namespace vole {
 inline namespace v0 {
 
-// The first who calls with a key runs his own function; those who come with that key before it has
+// The first caller with a key runs its own function; callers that come with that key before it has
 // returned wait, and get a copy of its result, or the exception that it threw. Then the key is free:
-// results are not kept. The exception object is shared by all who catch it: do not change it. A run
-// that ends by exit_goroutine() has no outcome: the next who waits runs his own function. fn must
+// results are not kept. The exception object is shared by all callers: do not change it. A run
+// that ends by exit_goroutine() has no outcome: the next waiter runs its own function. fn must
 // not call the same key again: it would wait for itself. V may be void. Not movable; nobody may use
 // it while it is destroyed.
 template <class K, class V, class Hash = std::hash<K>, class Equal = std::equal_to<K>>
@@ -56,8 +56,8 @@ class singleflight {
     }
   }
 
-  // When the context is done, who waits for another's call ends with its error, a std::system_error
-  // (the function itself is not interrupted: give it the context, too).
+  // When the context is done, a wait for another caller's run ends with the context's error, a
+  // std::system_error. (The function itself is not interrupted: give it the context, too.)
   template <class F>
     requires std::invocable<F&> && std::convertible_to<std::invoke_result_t<F&>, V>
   V call(const K& key, F&& fn, const context& ctx) {
@@ -70,7 +70,7 @@ class singleflight {
     }
   }
 
-  // The next who calls with this key runs his own function, even if one runs now.
+  // The next caller with this key runs its own function, even if one runs now.
   void forget(const K& key) {
     const std::lock_guard lock(guard_);
     flights_.erase(key);
@@ -99,7 +99,7 @@ class singleflight {
     return {there, true};
   }
 
-  // Whatever becomes of fn: the key is free, and who waits goes on.
+  // However fn ends: frees the key, and lets the waiters go on.
   struct landing {
     singleflight& all;
     const K& key;

@@ -88,8 +88,8 @@ class clock_handle {
 }  // namespace detail
 
 // Sends the time on its channel, once, that much from now; at once if d is not positive. As Go's
-// since 1.23: to who receives, the channel is unbuffered (size and capacity are 0), and after stop
-// or reset no value of before is ever received. Any thread; starts the runtime if none runs, and
+// since 1.23: its receivers see an unbuffered channel (size and capacity are 0), and after stop or
+// reset no value of before is ever received. Any thread; starts the runtime if none runs, and
 // is forgotten when that ends, as if stopped. Destroying it stops it.
 class timer : public detail::clock_handle {
  public:

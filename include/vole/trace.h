@@ -49,7 +49,7 @@ void record(const recorder_options& options = {});
 void record(const recorder_options& options, std::error_code& error) noexcept;
 void stop_recording();
 void stop_recording(std::error_code& error) noexcept;
-// What it has, as a trace. The recorder goes on.
+// Writes the ring's contents as a trace. The recorder goes on.
 void snapshot(const std::string& file);
 void snapshot(const std::string& file, std::error_code& error) noexcept;
 

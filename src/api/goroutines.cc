@@ -128,7 +128,7 @@ std::size_t character_at(std::string_view s, std::size_t at) {
   return n;
 }
 
-// What is no UTF-8 becomes U+FFFD.
+// Bytes that are not UTF-8 become U+FFFD.
 void put_text(std::string& out, std::string_view text) {
   out += '"';
   for (std::size_t at = 0; at < text.size();) {

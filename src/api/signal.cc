@@ -1,27 +1,27 @@
-// include/vole/signal.h: who wants to hear of which signals, and the thread that tells them.
+// include/vole/signal.h: the registrations for signals, and the thread that delivers them (the teller).
 //
 //     signal handler          the teller, a plain thread        registration
-//     counts, rouses           reads the wake_word                    linked, then handler installed,
-//                             comes in as a guest, locks        all under the lock
+//     counts, wakes           reads the wake word               linked, then handler installed,
+//                             enters as a guest, locks          all under the lock
 //                             takes the counts, sends each
 //                             unlocks, leaves
-//                             sleeps if the wake_word has not seen_word
+//                             sleeps if the wake word is unchanged
 //
 // Who    any thread, in user context.
-// Law    what comes after listen_to_signals has returned is counted, and is sent to whoever is
-//        linked when the teller takes the count. What comes after a signal's last registration
-//        has ended is its former handler's.
-// Law    the lock is taken in user context, perhaps on a goroutine: who holds it does not enter
-//        the runtime. The teller does, for the channels, and so goes in first: it must not wait
-//        for a runtime that ends while it holds what that runtime's threads may wait for.
+// Law    a signal that comes after listen_to_signals has returned is counted, and is sent to the
+//        registrations that are linked when the teller takes the count. After a signal's last
+//        registration has ended, the former handler gets it.
+// Law    the lock is taken in user context, perhaps on a goroutine: its holder does not enter the
+//        runtime. The teller does, for the channels, and so it enters before it locks: it must not
+//        wait for the end of a runtime while it holds a lock that the runtime's threads may wait for.
 // Note   the teller lives while there is a registration. It is a thread of the process that may
 //        send at any time, and counts as such: no deadlock is reported meanwhile.
 //        Rejected: a goroutine that waits in the poller. It would end with every runtime and be
 //        missing between two; it would be counted and dumped among the program's own; and a
-//        plain thread that has no runtime would hear nothing.
-// Note   a context is cancelled in user context: the teller takes down who is to be, under the
-//        lock, and does it afterwards (cancel_heard). That may run user code on the teller's thread,
-//        which may end the last registration: then the teller is not joined but let go.
+//        plain thread that has no runtime would be told nothing.
+// Note   a context is cancelled in user context: the teller lists the contexts under the lock and
+//        cancels them afterwards (cancel_heard). That may run user code on the teller's thread, which
+//        may end the last registration: then the teller is detached instead of joined.
 // Note   a forked child has no teller. Ending a registration there leaves everything as it is;
 //        making one is refused.
 // Proof  tests/api/signal_test.cc, tests/crash/signal_test.cc

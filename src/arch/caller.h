@@ -1,6 +1,6 @@
 // Frames of vole's own code, which is compiled with frame pointers: where each returns to.
 //
-// Who    trace/sites.cc, of a goroutine that is departing: its own stack, or one that stands still.
+// Who    trace/dictionary.cc, for a goroutine that departs: its own stack, or one that stands still.
 #pragma once
 
 #include <cstddef>

@@ -2,14 +2,15 @@
 //
 // A door saves the callee-saved registers and the floating-point control word on
 // the stack it leaves, calls the scheduler's choice as an ordinary balanced call,
-// loads the chosen stack, lets the arrival do what the departed goroutine left behind
-// (mostly one store: a lock freed, a ring's back moved on; or a commit, a function),
-// leaves the runtime, and *jumps* to the return address it
-// finds. No frame of ours is live across the switch, so no return is predicted
+// loads the chosen stack, does there what the departed goroutine left behind (mostly
+// one store, which frees a lock or moves a ring's back on; sometimes a commit, which is
+// a function), leaves the runtime, and *jumps* to the return address it finds there.
+// No frame of ours is live across the switch, so no return is predicted
 // wrongly: a mispredicted return costs about 10 ns here, the switch itself 2.5 ns.
 //
-// Who    park, wait, yield: a goroutine. run_g: g0. start: the first frame of a stack.
-// Where  park, wait: inside the runtime, holding whatever the arrival will release.
+// Who    park, wait and yield are called by a goroutine, vole_run_g by g0;
+//        vole_goroutine_start is the first frame of a stack.
+// Where  park, wait: inside the runtime, holding the lock that the arrival will free.
 //        yield: user code. All return in user code (in_rt == 0), perhaps on
 //        another thread.
 // Law    a goroutine's context is saved before anybody can see the goroutine: its
@@ -39,7 +40,8 @@ extern "C" {
 
 // Departs from the current goroutine. Returns its wake value when it is resumed.
 std::uintptr_t vole_door_park(vole::rt::commit_fn commit, void* arg, std::uint32_t reason) noexcept;
-// Likewise; all that is left behind is a lock, which is held. Frees it: stores 0 in `word`.
+// The same for a goroutine that leaves behind nothing but a lock, which it holds: the next stack
+// frees it by storing 0 in `word`.
 std::uintptr_t vole_door_wait(vole::base::atomic<std::uint32_t>* word,
                               std::uint32_t reason) noexcept;
 void vole_door_yield() noexcept;
@@ -53,7 +55,7 @@ void vole_goroutine_start() noexcept;
 // ── called from assembly, implemented in sched/ ──
 
 struct vole_next {
-  void* sp;          // the stack to continue on; null (goroutine_main only): this one, afresh
+  void* sp;          // the stack to continue on; null (vole_goroutine_finish only): this one, afresh
   vole::rt::M* m;
 };
 vole_next vole_decide_park(vole::rt::commit_fn commit, void* arg, std::uint32_t reason,

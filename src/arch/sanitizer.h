@@ -1,4 +1,4 @@
-// What sanitizers must be told about stacks. Without one every function is empty.
+// Tells the sanitizers about stacks. In a build without one every function is empty.
 //
 // Law    each stack (not each goroutine) is one TSan fiber; its record lies in the
 //        stack's lowest bytes, so it lives exactly as long as the memory does.
@@ -34,8 +34,8 @@ void san_thread_begins(san_thread& t) noexcept;
 void san_fresh_stack(std::byte* lo, std::size_t bytes) noexcept;
 void san_aim(san_thread& t, std::byte* lo) noexcept;  // next switch goes there; null: to g0
 void san_release_all() noexcept;                      // before the stacks are unmapped
-// This memory goes back to the kernel. Abandoned frames have left their marks in its shadow, and
-// whoever is given the addresses next must not meet them.
+// This memory goes back to the kernel. Abandoned frames have left their marks in its shadow, which
+// the next user of the addresses must not meet.
 void san_unmapping(const void* at, std::size_t bytes) noexcept;
 #else
 inline constexpr bool kSanitized = false;

@@ -1,5 +1,5 @@
-// What the doors say to a sanitizer: nothing, unless one is built in. The hooks
-// themselves: arch/sanitizer.h.
+// The doors' calls to a sanitizer; empty unless one is built in. arch/sanitizer.h has
+// the functions that they call.
 #pragma once
 
 #if defined(__x86_64__)

@@ -1,6 +1,6 @@
 // The processor's clock: it counts on at one rate, whatever the core does, and costs no call.
 //
-// Note   how fast it counts is measured (trace/clock.h). Cores may disagree by a little.
+// Note   how fast it counts is measured (trace/writer.cc). Cores may disagree by a little.
 #pragma once
 
 #include <cstdint>

@@ -47,8 +47,8 @@ inline void cpu_relax() noexcept {
 // costs the other side.
 inline constexpr int kLockSpins = 200;
 
-// After how many times in a row a lock is given to who took it, and how often that may double
-// (base/bias.h). Checked builds give it and take it back all the time.
+// After how many times in a row a lock is biased to the P that took it, and how often that number may
+// double (base/bias.h). Checked builds bias and revoke all the time.
 #ifdef VOLE_CHECKED
 inline constexpr std::uint32_t kBiasAfter = 16, kBiasDoublings = 0;
 #else

@@ -1,14 +1,15 @@
-// A lock that a P which takes it again and again takes without a locked instruction.
+// A lock that can be biased: its owner takes it without a locked instruction.
 //
-// The owner (base/bias.h) does not touch the lock's word. Anybody else takes the word, as of any
-// lock, then takes the lock back from its owner, and has it.
+// The owner (base/bias.h) does not touch the lock's word. Anybody else takes the word, as that of any
+// lock, then revokes the bias, and holds the lock.
 //
-// Who    acquire, try_acquire, release: as of base::lock. The rest: who has the P of the presence,
-//        inside the runtime.
-// Law    what lies beside the word changes under the word only.
-// Note   who takes the word without a presence (a plain thread, a select) begins the count anew: a lock
-//        that is used in both ways is nobody's own.
-// Note   not of standard layout: who has one lays its own bytes into the padding at its end.
+// Who    acquire, try_acquire and release are called as those of base::lock. The rest is for the M
+//        that holds the presence's P, inside the runtime.
+// Law    whose_ changes only while the word is held.
+// Note   a thread that takes the word without a presence (a plain thread, a select) begins the count
+//        anew: a lock that is used in both ways is never biased.
+// Note   not of standard layout: a class that contains one puts its own bytes into the padding at
+//        the end.
 // Proof  tests/model/biased_lock_model.cc
 #pragma once
 
@@ -19,11 +20,11 @@
 
 namespace vole::base {
 
-// How a lock was met.
+// How an attempt to take a lock went.
 enum class taking : std::uint8_t {
-  in,
-  unsettled,  // the word is ours: settle() still has something to do
-  held,       // it is not ours
+  in,         // we hold it
+  unsettled,  // we hold its word; settle() must follow
+  held,       // somebody else has it
 };
 
 template <lock_rank Rank>
@@ -33,7 +34,7 @@ class biased_lock {
   biased_lock(const biased_lock&) = delete;
   biased_lock& operator=(const biased_lock&) = delete;
 
-  // ── anybody, by the word ── `mine`: as of bias::revoke.
+  // ── by the word, from any thread ── `mine` is that of bias::revoke.
   void acquire(const presence* mine = nullptr) noexcept {
     word_.acquire();
     forget(mine);
@@ -50,7 +51,7 @@ class biased_lock {
   void release() noexcept { word_.release(); }
   bool held() const noexcept { return word_.held(); }
 
-  // ── who has a presence ──
+  // ── with a presence ──
   // Returns the word that frees it, by free() or by a door (sched/park.h).
   [[gnu::noinline]] atomic<std::uint32_t>* take(presence& mine) noexcept {
     if (is_biased_to(mine)) {
@@ -62,20 +63,21 @@ class biased_lock {
     return word();
   }
 
-  // The parts of it, for who would not make a call. Our own: try_enter_biased, and &mine.at frees it, or
-  // bias::exit_biased.
+  // The parts of take, for callers that want no call. If the lock is our own: try_enter_biased, and then
+  // &mine.at, or bias::exit_biased, frees it.
   bool is_biased_to(const presence& mine) const noexcept { return bias::is_biased_to(whose_, mine); }
   [[gnu::always_inline]] bool try_enter_biased(presence& mine) noexcept {
     if (!bias::try_enter_biased(whose_, mine, bias::name_of_lock(this))) return false;
     lock_order::took(Rank);
     return true;
   }
-  // Not our own: word() frees it.
+  // If it is not our own: word() frees it.
   [[gnu::always_inline]] taking try_take_word(const presence& mine) noexcept {
     if (!word_.try_acquire()) [[unlikely]] return taking::held;
     return likely(bias::count(whose_, mine, 1)) ? taking::in : taking::unsettled;
   }
-  // For who sits everywhere already. in: *by_word says whether release() frees it, or revoke_bias().
+  // After enter_all_biased. If the result is `in`, *by_word says which of release() and revoke_bias()
+  // frees it.
   [[gnu::always_inline]] taking try_take_biased(const presence& mine, bool* by_word) noexcept {
     *by_word = !is_biased_to(mine);
     if (!*by_word) {
@@ -85,9 +87,9 @@ class biased_lock {
     const taking t = try_take_word(mine);
     return likely(t != taking::unsettled) ? t : settle_biased(mine);
   }
-  static void revoke_bias() noexcept { lock_order::releasing(Rank); }  // and exit_biased() is to follow
+  static void revoke_bias() noexcept { lock_order::releasing(Rank); }  // exit_biased() must follow
   atomic<std::uint32_t>* word() noexcept { return word_.word(); }
-  // And after taking::unsettled; ours from when the word is free.
+  // After taking::unsettled. If it biases the lock to us, that holds from when the word is free.
   [[gnu::noinline]] void settle(const presence& mine) noexcept {
     bias::is_biased(whose_.biased_to.load(relaxed)) ? bias::revoke(whose_, bias::name_of_lock(this), &mine)
                                               : bias::bias_towards(whose_, mine);
@@ -103,7 +105,7 @@ class biased_lock {
   }
 
  private:
-  // One that is somebody else's is left alone: its owner may sit, and wait for us.
+  // Another P's own lock is left alone: its owner may be inside it and wait for us.
   [[gnu::noinline]] taking settle_biased(const presence& mine) noexcept {
     if (!bias::is_biased(whose_.biased_to.load(relaxed))) {
       bias::bias_towards(whose_, mine);

@@ -39,11 +39,11 @@ class sentence {
 // Called once, after the sentence, on the dying thread. Must be signal-safe.
 void set_fatal_hook(void (*hook)() noexcept) noexcept;
 
-// Before the first byte of any last words, fatal()'s or others': this thread ends the program. If
-// another thread does already, this one waits for the end and does not return.
+// To be called before the first byte of any last words, fatal()'s or others': from now on this thread
+// ends the program. If another thread does already, this one waits for the end and does not return.
 void begin_last_words() noexcept;
-// Does not return if another thread ends the program. Whoever would end it with a status of his own
-// calls this first, so that the last words are heard and the status is theirs.
+// Does not return if another thread is ending the program. Code that would end it with an exit status
+// of its own calls this first, so that the last words are printed and their status counts.
 void wait_if_dying() noexcept;
 // This thread will never speak again. If it was to end the program, it does so now.
 void end_if_dying() noexcept;

@@ -1,6 +1,6 @@
 // Intrusive lists: the links are members of the element.
 //
-// Who    whoever owns the list, or holds the lock that guards it.
+// Who    the owner of the list, or the holder of the lock that guards it.
 // Law    size() is the number of elements between front() and the end. An element
 //        stands in at most one list per link.
 // Note   pop leaves the element's link null. Nothing here allocates, owns or

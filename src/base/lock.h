@@ -3,11 +3,11 @@
 // Who    the runtime itself, on Ms and plain threads; never user code.
 // Where  a holder may be preempted by the kernel but never parks a goroutine,
 //        except through a door that releases after the switch (sched/park.h).
-// Law    word_: 0 free, 1 held. Who sleeps on it is counted in the sleeper table, twice.
+// Law    word_: 0 free, 1 held. A sleeper is counted twice in the sleeper table.
 // Note   release() does not touch the lock after the store that frees it, except
-//        for its address: whoever gets it next may destroy it.
-// Note   release() is a plain store and a plain load; the fence between them is the sleeper's,
-//        on every core (a membarrier): one who sleeps can afford it, every release could not.
+//        for its address: the next holder may destroy it.
+// Note   release() is a plain store and a plain load. The fence between them is made by the sleeper,
+//        on every core (a membarrier): a thread that goes to sleep can afford it, a release cannot.
 // Proof  tests/model/lock_model.cc
 #pragma once
 
@@ -33,7 +33,7 @@ class lock {
 
   void acquire() noexcept { acquire_word(word_); }
 
-  // For one who holds other locks of this rank already and has an order of its own for them.
+  // For a thread that holds other locks of this rank and takes them in an order of its own.
   void acquire_next_of_kind() noexcept {
     lock_order::took(Rank);
     std::uint32_t seen = 0;
@@ -51,14 +51,14 @@ class lock {
     if (!release_quietly()) [[unlikely]] wake_sleeper();
   }
 
-  // In two halves, for who would not make a call between: free already; false: wake_sleeper() is
-  // still to be called.
+  // release() in two halves, for callers that want no call in between. The lock is free when this
+  // returns; false: wake_sleeper() is still to be called.
   [[nodiscard]] bool release_quietly() noexcept { return release_word_quietly(word_); }
   void wake_sleeper() noexcept { wake_sleeper_of(&word_); }  // takes its address, no more
 
-  // For one who will free it by storing 0 there, in the order of release_quietly(): a biased lock,
-  // or a door (sched/park.h). lock_order::releasing() and, unless nobody sleeps on any lock,
-  // wake_sleeper_of() are its part as well.
+  // For a biased lock or a door (sched/park.h), which frees the lock by storing 0 there, in the order
+  // of release_quietly(). It must call lock_order::releasing() too and, if anybody sleeps on any
+  // lock, wake_sleeper_of().
   [[nodiscard]] atomic<std::uint32_t>* word() noexcept { return &word_; }
 
   bool held() const noexcept { return word_.load(relaxed) != 0; }

@@ -1,7 +1,7 @@
 // Lock order: in debug builds each thread remembers which ranks it holds and
 // aborts when it takes one that is not higher than all of them.
 //
-// Who    base/lock.h and whoever builds a lock out of bits of its own.
+// Who    base/lock.h, and code that builds a lock out of bits of its own.
 // Note   a lock may be released by another goroutine than took it (after a switch), but
 //        never by another thread; that is why the memory is per thread.
 #pragma once

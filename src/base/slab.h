@@ -38,7 +38,7 @@ class slab_core {
 
   template <class Fn>
   void for_each(Fn&& fn) const {
-    for (chunk* c = first_.load(std::memory_order_acquire); c != nullptr;  // pairs: add_chunk
+    for (chunk* c = first_.load(std::memory_order_acquire); c != nullptr;  // pairs: add_chunk_locked
          c = c->next.load(std::memory_order_acquire)) {
       const std::size_t used = c->used.load(std::memory_order_acquire);  // pairs: allocate
       for (std::size_t i = 0; i < used; ++i) fn(c->record(i, record_bytes_));

@@ -1,11 +1,11 @@
 // How many threads sleep on a lock, kept outside of the locks.
 //
-// Whoever frees a lock must not touch it afterwards: its next holder may destroy it.
-// It looks here instead: does anybody sleep on any lock (mostly not), and if so, by
+// A thread that frees a lock must not touch it afterwards: the next holder may destroy it.
+// So it looks here instead: does anybody sleep on any lock (mostly not), and if so, by
 // the lock's address, on this one?
 //
-// Law    who sleeps is counted in both before its membarrier, and until it is up.
-// Note   locks share a count now and then: then a release makes a call that wakes nobody.
+// Law    a sleeper is counted in both before its membarrier, and until it is awake.
+// Note   two locks may share a count: then a release makes a call that wakes nobody.
 // Note   `vole_sleeper_total` has a name that the doors can read (arch/context.h).
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the cellar's floor needs of the system below it.
+// The few system calls that base itself needs.
 //
 // Who    base only; everybody else speaks to os/os.h.
 // Where  anywhere, signal handlers included.

@@ -1,5 +1,5 @@
-// Close: everybody off the queues in one lock section, woken after it. The channel is not touched
-// again then: who is woken may destroy it.
+// Close takes all waiters off the queues in one lock section and wakes them after it. By then it does
+// not touch the channel any more: a waiter that was woken may destroy it.
 
 #include "chan/core.h"
 
@@ -8,8 +8,8 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-// Off the queue and behind those in `all`. Where nobody else may serve them, as they are: a look at
-// each would be a cache line of each.
+// Moves a queue behind the waiters in `all`. If nobody else can serve them it is linked there as it
+// is: a look at each waiter would cost a cache line each.
 void move_all(chan_core& c, chan_waiters& from, chan_waiters& all) noexcept {
   if (from.first != nullptr && !from.contested) {
     from.first->prev = all.last;
@@ -21,7 +21,7 @@ void move_all(chan_core& c, chan_waiters& from, chan_waiters& all) noexcept {
   while (waiter* const w = pop_claimed(c, from)) rt::wait_queue::push_back(all, w);
 }
 
-// Everybody who waits, off both queues. The losers of selects are passed over.
+// Takes all waiters off both queues, except selects that another channel has served.
 chan_waiters drain_locked(chan_core& c) noexcept {
   chan_waiters all;
   move_all(c, c.receivers, all);

@@ -62,8 +62,8 @@ bool is_unused(M* m, chan_core& c) noexcept {
       rt::lifecycle::end_visit();
       return unused;
     }
-    // The runtime ends, and who enters now does not come back. Nobody comes to a closed channel that
-    // nobody waits on: it ends without.
+    // The runtime ends, and a goroutine that enters now does not come back. A closed channel that
+    // nobody waits on can be ended without entering.
     if (c.closed && !c.is_awaited_locked()) return true;
     m = rt::enter();
   }
@@ -74,7 +74,7 @@ bool is_unused(M* m, chan_core& c) noexcept {
   return unused;
 }
 
-// One who was due has come, or never will. True: the core is left, and ours to end.
+// One waiter that was due has come back, or never will. True: the core is left, and ours to end.
 bool is_last_due(chan_core& c) noexcept {
   c.lock.acquire();
   --c.due;
@@ -88,8 +88,8 @@ void unlink_due(void* channel, waiter*) noexcept {
   if (is_last_due(*c)) chan_release(c);
 }
 
-// In a queue, or due, until now. Claimed: by the clock, for one who will come back in user context;
-// else the runtime ends, and nobody does.
+// The waiter was in a queue, or due, until now. claimed: the clock has it, and its owner will come
+// back in user context. Otherwise the runtime ends, and nobody comes back.
 void leave_from_outside(chan_core& c, chan_waiters& q, waiter* w) noexcept {
   const bool comes_back = w->winner != nullptr && w->winner->load(relaxed) != 0;
   if (!comes_back) {

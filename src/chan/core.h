@@ -1,4 +1,4 @@
-// A channel: a lock, a ring of values, and two queues of those who wait.
+// A channel: a lock, a ring of values, and two queues of waiters.
 //
 // Who    any goroutine, any plain thread.
 // Where  everything under `lock` runs inside the runtime: the one piece of user code
@@ -9,15 +9,16 @@
 //          (a select that waits on both ends of one channel excepted);
 //          closed          =>  nobody waits.
 //        A value is in exactly one place: its sender's, the ring, its receiver's.
-// Law    who waits on a channel keeps it alive, as who has a handle does. When the last handle is
-//        dropped, the core goes if nobody is bound to come back to it: nobody is queued, nobody is
-//        `due`. Otherwise it is an orphan, and who makes that true is the one to end it
-//        (is_left_locked): a select in its third pass, a wait whose time was over, the end of the
-//        runtime, the tick of a timer's channel. Who is served does not come back.
+// Law    a waiter keeps the channel alive, as a handle does. When the last handle is dropped, the core
+//        ends if nobody will come back to it: nobody is queued and nobody is `due`. Otherwise it is an
+//        orphan, and the last party that comes back ends it (is_left_locked): a select in its third
+//        pass, a wait whose time was over, the end of the runtime, the tick of a timer's channel. A
+//        waiter that was served does not come back.
 // Law    a core ends in user context (chan_end), where the destructors of values may run; at the
-//        end of the runtime without them (chan_release). Who can do neither retires it.
+//        end of the runtime it ends without them (chan_release). A caller that can do neither retires
+//        it (chan_retire).
 // Note   waiters are served in order, straight into their slot, and woken after the
-//        lock is free: whoever is woken may destroy the channel.
+//        lock is free: a waiter that was woken may destroy the channel.
 // Proof  tests/model/chan_model.cc, tests/stress/chan_linear_test.cc; of orphans
 //        tests/model/chan_model.cc, tests/stress/orphan_stress_test.cc
 #pragma once
@@ -53,9 +54,9 @@ inline void enqueue_contested(chan_waiters& q, waiter* w) noexcept {
   rt::wait_queue::push_back(q, w);
 }
 
-// Two ways to the same step. That for plain values, of so many bytes, makes no call, so that its
-// caller needs no frame: the channel is open, and nobody is in the way who may have been served by
-// another. kAny: all values, all cases.
+// There are two ways to the same step. The one for plain values of so many bytes makes no call, so
+// that its caller needs no frame: it needs an open channel, and no waiter in the way that somebody else
+// may have served. kAny is the way for all values and all cases.
 inline constexpr std::size_t kAny = 0;
 
 class chan_core {
@@ -80,16 +81,16 @@ class chan_core {
   chan_waiters receivers, senders;
   const chan_type type;              // from here on: seldom looked at
   atomic<std::uint32_t> references{1};
-  std::uint32_t due = 0;             // under lock: so many are off their queue, and come back
+  std::uint32_t due = 0;  // under lock: so many are off their queue, and will come back
   chan_core* next_retired = nullptr;
-  // A timer's channel (time/clock_chan.h): called, in user context, by who lets go of it last. Its
-  // one place is no user's business: to size() and capacity() it is an unbuffered channel.
+  // A timer's channel (time/clock_chan.cc) has it: it is called, in user context, when the last
+  // handle goes. The one place of such a channel is hidden: size() and capacity() say 0.
   const end_fn end;
 
   bool is_awaited_locked() const noexcept {
     return receivers.first != nullptr || senders.first != nullptr || due != 0;
   }
-  // Asked once after each step that takes somebody off: true is said to one.
+  // Asked once after each step that takes a waiter off: exactly one caller is told true.
   bool is_left_locked() const noexcept { return orphan && !is_awaited_locked(); }
 
   template <std::size_t Plain>
@@ -153,21 +154,21 @@ class chan_core {
   void leave_by_call(void* moved_from) const noexcept;
 };
 
-// What a wake value says: the waiter it was for, and in its lowest bit whether a value passed.
+// A wake value names the waiter it was for, and says in its lowest bit whether a value passed.
 inline std::uintptr_t told(const waiter* w, bool ok) noexcept {
   return reinterpret_cast<std::uintptr_t>(w) | (ok ? 1u : 0u);
 }
 
 enum class step : std::uint8_t {
-  done,    // the value has passed
-  wake,    // likewise, and *w must be woken after unlocking
-  wait,    // nobody there, no room
+  done,  // the value has passed
+  wake,  // the value has passed, and *w must be woken after unlocking
+  wait,  // nobody there, no room
   closed,
-  call,    // a plain value: nothing was done, it takes the other way
+  call,  // a plain value: nothing was done, it takes the other way
 };
 
-// The first who can be served, off its queue; nullptr: nobody. Who was served elsewhere, or by the
-// clock, is due.
+// Takes the first waiter off its queue that can be served; nullptr: none. Waiters that were served
+// elsewhere, or claimed by the clock, become `due`.
 [[gnu::noinline]] inline waiter* pop_claimed_one(chan_core& c, chan_waiters& q) noexcept {
   for (; waiter* const w = rt::wait_queue::pop_front(q); ++c.due)
     if (rt::claim(w)) return w;
@@ -223,10 +224,10 @@ template <std::size_t Plain = kAny>
   return step::wake;
 }
 
-// close() for one who is inside already; m: its M, null for a guest. False: closed already.
+// close() for a caller that is inside already; m: its M, null for a guest. False: closed already.
 bool chan_close_inside(chan_core& c, M* m) noexcept;
 
-// try_send of a timer's channel, for one who is inside already. Bytes only: a type with a move would
+// try_send of a timer's channel, for a caller that is inside already. Bytes only: a type with a move would
 // run user code. True: the core is left.
 bool chan_tick_inside(chan_core& c, M* m, void* value) noexcept;
 
@@ -235,8 +236,8 @@ inline bool drain_ring_locked(chan_core& c) noexcept {
   return c.count.exchange(0, relaxed) != 0;
 }
 
-// Off the queue, unless it is off already; either way the channel is locked once. `mine`: of who
-// has a P. True: the core is left, and ours to end.
+// Takes w off the queue, unless it is off already; either way the channel is locked once. `mine` is
+// the caller's presence, if it has a P. True: the core is left, and ours to end.
 inline bool leave_queue(chan_core& c, chan_waiters& q, waiter* w, presence* mine = nullptr) noexcept {
   atomic<std::uint32_t>* by = c.lock.word();
   mine != nullptr ? static_cast<void>(by = c.lock.take(*mine)) : c.lock.acquire();
@@ -246,9 +247,9 @@ inline bool leave_queue(chan_core& c, chan_waiters& q, waiter* w, presence* mine
   return left;
 }
 
-// waiter::unlink for both queues. Called by who has claimed the waiter because its time is over
-// (then, of an orphan, w->object is set again: let_go_of_orphan is to follow), or by the end of the
-// runtime.
+// waiter::unlink for both queues. It is called by the clock that has claimed the waiter (then, if the
+// channel is an orphan, w->object is set again, and let_go_of_orphan must follow), or by the end of
+// the runtime.
 void unlink_sender(void* channel, waiter* w) noexcept;
 void unlink_receiver(void* channel, waiter* w) noexcept;
 
@@ -258,8 +259,8 @@ void unlink_receiver(void* channel, waiter* w) noexcept;
 void chan_end(chan_core* c) noexcept;      // user context
 void chan_release(chan_core* c) noexcept;  // the runtime ends
 
-// Nobody has a handle. Ends it, unless somebody is bound to come back; retires it where that cannot
-// be done. Any context.
+// The last handle is gone. Ends the core, unless somebody will come back to it; retires it where it
+// cannot be ended. Any context.
 void chan_drop_last(chan_core* c) noexcept;
 // chan_drop_last is to be called again, when next a channel is made or ends, on whatever thread.
 void chan_retire(chan_core* c) noexcept;

@@ -1,4 +1,4 @@
-// What a channel says when it is used wrongly.
+// The messages of a channel that is used wrongly.
 //
 // Who    the templates of include/vole, in user context: nothing is locked.
 

@@ -1,5 +1,5 @@
 // Channels that ended where nothing may be freed: inside the runtime (a timer's tick, a value's move),
-// or, with a timer in them, at its end. They wait here for who can do it.
+// or, if they contain a timer, at its end. They wait here until somebody in user context frees them.
 //
 // Who    chan_retire: anywhere. chan_end_retired: user context.
 

@@ -1,14 +1,15 @@
 // Select: one of many operations, on Go's three passes.
 //
-// Pass 1: the first case, in a random order, that can be served. Each channel is locked when its
-// turn comes, and stays locked: who finds one that is ready at once has locked one. Who finds none
-// has locked them all, which is what pass 2 needs. No lock is waited for on this way: a goroutine
-// sits in all that is its P's own (base/bias.h), tries the others, and leaves those of other Ps
-// alone. If one is held (or a channel occurs twice), all are let go and locked again in the order
-// of their addresses.
-// Pass 2: a waiter on every channel, then park; the commit unlocks. Pass 3: off the queues again.
+// Pass 1 looks for the first case, in a random order, that can be served. Each channel is locked when
+// its turn comes, and stays locked: a select whose first channel is ready has locked one, and a select
+// that finds none ready has locked them all, which is what pass 2 needs. This way no lock is waited
+// for: a goroutine enters all locks that are its P's own (base/bias.h), tries the others, and leaves
+// those of other Ps alone. If one is held (or a channel occurs twice), all are released and locked
+// again in the order of their addresses.
+// Pass 2 queues a waiter on every channel and parks; the commit unlocks. Pass 3 takes the waiters off
+// the queues again.
 //
-// Law    one winner: whoever serves a waiter changes frame.winner from 0 first.
+// Law    one winner: the party that serves a waiter changes frame.winner from 0 first.
 // Note   the frame lies on the sleeper's stack, and the sleeper may be woken as soon
 //        as the commit has unlocked one channel. It stays alive until the commit is
 //        done, because the last channel to be unlocked is locked again before the
@@ -65,11 +66,12 @@ struct frame {
   select_scratch* room;
   std::size_t live = 0;  // cases with a channel, in the order of their locks
   std::size_t first_due;  // the case whose time comes first; n: none
-  chan_core* few[kFew];  // those channels, if n is not more: who waits for nobody then touches
-                         // none of its room
+  chan_core* few[kFew];   // those channels, if n is not more: a select that need not wait then
+                          // touches none of its room
   random_order few_order;
   bool ordered = false;  // order() has made both orders, in the room
-  presence* mine = nullptr;  // where we sit: those whose bit is not set are our own. Null: by_word, all
+  presence* mine =
+      nullptr;  // null: all are locked by their word. Else locks without a bit are our own
   std::uint32_t by_word = 0;
   atomic<std::uint32_t> winner{0};
   rt::timer clock;

@@ -1,4 +1,4 @@
-// Send and receive: each one enter, one lock, one step (chan/core.h).
+// Send and receive: each enters once, takes one lock, and makes one step (chan/core.h).
 
 #include <vole/detail/left_behind.h>
 
@@ -109,12 +109,12 @@ inline step attempt(M* m, chan_core& c, void* slot, word** by) noexcept {
 }
 
 // ── on a goroutine, and no frame of ours ──
-// What is the rule makes no call but the last one, so nothing is saved and loaded for it, and
-// nothing is returned through after the switch. The exceptions go on in functions of their own.
+// The common path makes no call but the last one, so no register is saved for it, and no frame is
+// returned through after the switch. The exceptions go on in functions of their own.
 
 enum class patience { none, endless };
 
-// What all of them return: what chan_send returns, or (patience::none) kNobody.
+// All of them return what chan_send returns or, with patience::none, kNobody.
 constexpr std::uintptr_t kClosed = 0, kPassed = 1, kNobody = 2;
 
 std::uintptr_t result_of(step s) noexcept {

@@ -10,8 +10,8 @@
 // Who    sched/run/boot.cc, by sched/run/control_door.h.
 // Where  a thread of its own, every signal blocked, user context. It has no P and comes in as a
 //        guest, so it answers while every P spins.
-// Law    whoever asks cannot hold up the program, nor its end: os/control.h bounds every wait, and
-//        stop rouses. One request at a time; while a trace is taken, others are still answered.
+// Law    a client cannot hold up the program, nor its end: os/control.h bounds every wait, and
+//        stop() wakes the thread. Requests are answered one at a time, also while a trace is taken.
 // Proof  tests/tools/control_test.py
 #include <charconv>
 #include <cstring>
@@ -65,7 +65,7 @@ std::string dump_text() {
   return text;
 }
 
-// While a trace is taken others are answered, and who asked for it may go: that ends it.
+// While a trace is taken others are answered. If the client that asked for it goes, the trace ends.
 void wait_while_tracing(int connection, std::int64_t until) noexcept {
   for (;;) {
     const std::int64_t left = until - os::now_ns();

@@ -1,4 +1,4 @@
-// fopen's modes: what file::open understands.
+// The modes that file::open understands, which are fopen's.
 //
 // Who    file.cc.
 #pragma once

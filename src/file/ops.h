@@ -1,7 +1,7 @@
 // One operation on an open file, whatever it takes: the door for other ways to reach the disk.
 //
 // Who    file.cc, with the file's lock or a reference. User context.
-// Law    no P is held up: what cannot be done at once is done in blocking().
+// Law    no P is held up: an operation that may wait for the disk is made in blocking().
 // Law    an offset of -1 is the position.
 #pragma once
 

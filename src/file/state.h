@@ -1,13 +1,12 @@
-// What a vole::file refers to: an open descriptor, and how it is best asked.
+// The record behind a vole::file: an open descriptor, and the best way to read it.
 //
 // Who    src/file.
-// Law    it is a pollable that is never watched: of that it uses the locks and the references: the
-//        last one out closes the descriptor. The lock of way::in is the position's, for reads and
-//        writes alike.
-// Law    whoever holds the lock or a reference while it is in blocking() has it as a belonging: if
-//        the runtime ends meanwhile, it is given up.
-// Note   one function for each operation (ops.h): another way to reach the disk, io_uring, has its
-//        place there.
+// Law    it is a pollable that is never watched, used for its locks and references: the last user
+//        closes the descriptor. The lock of way::in guards the position, for reads and writes alike.
+// Law    a goroutine that holds the lock or a reference during blocking() registers it as a belonging:
+//        if the runtime ends meanwhile, it is given up.
+// Note   each operation is one function (ops.h): another way to reach the disk, such as io_uring, would
+//        have its place there.
 #pragma once
 
 #include "base/atomic.h"

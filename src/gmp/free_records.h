@@ -1,8 +1,8 @@
 // Records of goroutines that are over [31]: a P's own, and everybody's.
 //
-// They change hands in chains of 32, linked already, so that a batch costs what one record does
-// and touches none but its first. A P keeps a chain that it takes from and puts to, and a full
-// one beside it: whoever spawns and ends in turn does not come here for each.
+// They change hands in chains of 32 that are linked already, so that a batch costs what one record
+// does and touches only its first. A P keeps a chain that it takes from and puts to, and a full
+// one beside it, so that goroutines that start and end in turn do not need the pool each time.
 //
 // Who    free_records: the P's owner. record_pool: under sched.records.
 // Law    a chain has exactly kChain records, by `next`. In the pool the first one's wait.g is

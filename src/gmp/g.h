@@ -30,7 +30,7 @@ struct g_name {
 };
 
 struct alignas(64) G : runnable {
-  // ── switch ── owner: whoever runs it, or will
+  // ── switch ── owner: the M that runs it, or will
   status_word status;
   atomic<wait_reason> why{wait_reason::none};
   // Not bool: gcc 12 then looks at several of them at once.

@@ -24,7 +24,7 @@ namespace vole::rt {
 
 struct P;
 
-// Will a wake-up be judged, and by what?
+// Is this wake-up on probation, and what is it judged by?
 enum class probation : std::uint8_t {
   none,
   work,    // that a goroutine made
@@ -84,9 +84,9 @@ struct alignas(64) M {
   P* probation_p = nullptr;           // likewise: by what it does with this one's work
   std::int64_t woken_at = 0;      // likewise: ns; if it is for what the poller brought
   bool must_end = false;          // written before the wake: end the thread
-  M* next = nullptr;              // idle list, birth list or free list; under the scheduler lock
+  M* next = nullptr;  // idle list, free list (scheduler lock), or the thread maker's list
   M* above = nullptr;             // idle list; under the scheduler lock
-  atomic<bool> alive{false};      // the record belongs to a thread, or to one being born
+  atomic<bool> alive{false};      // the record belongs to a thread, or to one that is being made
   atomic<bool> idle{false};       // asleep on `park`, or about to be
   atomic<bool> polling{false};    // waits in the poller, without a P
   os::thread thread;
@@ -123,7 +123,7 @@ inline void lock_m_to(M& m, G* g) noexcept {  // null: to none; owner
   }
 }
 
-// The stand-in is a G: see there.
+// M contains a G (the stand-in): for offsetof the same holds as in g.h.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 static_assert(offsetof(M, hot) + offsetof(hot_words<P>, in_rt) == VOLE_M_IN_RT);

@@ -42,15 +42,16 @@ struct alignas(64) P {
   // ── the queue, where thieves look ──
   atomic<runnable*> runnext{nullptr};  // [5] a newborn; owner stores, thieves may take
   std::uint32_t id = 0;
-  atomic<std::uint8_t> wasted_wakes{0};        // wake-ups for its work that brought nothing, in a row:
-                                       // sched/policy/contention.h; whoever judges, anybody reads
+  atomic<std::uint8_t> wasted_wakes{
+      0};                              // wake-ups for its work that brought nothing, in a row; any
+                                       // M writes, anybody reads (sched/policy/contention.h)
   atomic<bool> invites{false};         // thieves may come all the same; sysmon sets it
   local_queue ring;
 
   // ── the queue, where they do not ── owner; sysmon reads
   alignas(64) atomic<runnable*> ready_next{nullptr};  // readied last, runs next: see sched/work/wake.h
   owner_count switches;
-  base::presence* presence = nullptr;          // where it sits in the locks that are its own
+  base::presence* presence = nullptr;  // which of its own locks it is inside (base/bias.h)
   atomic<std::uint32_t> schedtick{0};
   std::int64_t oldest_at = 0;          // coarse clock: when the ring's oldest was last preferred
   bool adds_to_backlog = false;                // the last spill added to a backlog in the global queue

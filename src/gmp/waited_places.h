@@ -1,5 +1,5 @@
-// What dumps look at in an object that somebody waits for, as offsets: the rooms that have the
-// objects lie above, and those who look from outside have no types at all.
+// The offsets at which dumps look into an object that somebody waits for: the rooms that have the
+// objects lie above this one, and a reader outside the process has no types at all.
 //
 // Law    each is asserted where the type is: sync/mutex.cc, sync/shared_mutex.cc, chan/select.cc,
 //        api/go.cc.
@@ -10,8 +10,8 @@
 
 namespace vole::rt {
 
-// A mutex or shared mutex: its word, with this bit if somebody has it alone; an address on the stack
-// of who locked it last (detail::lockable).
+// A mutex or shared mutex: its word, with this bit if somebody has it alone; and an address on the
+// stack of the party that locked it last (detail::lockable).
 inline constexpr std::size_t kLockWordAt = 0, kLockerAt = 24;
 inline constexpr std::uint64_t kLockHeld = 8;
 

@@ -26,8 +26,8 @@ struct guest_note {
   std::uintptr_t value = 0;
 };
 
-// What a goroutine has: the values that vole::local keeps for it (sync/local.cc) and, while the
-// library is at work in its frames, what those own (sched/life/belonging.h).
+// Something that belongs to a goroutine: the values that vole::local keeps for it (sync/local.cc) and,
+// while the library is at work in its frames, what those own (sched/life/belonging.h).
 struct goroutine_locals {
   void (*end)(goroutine_locals* self, bool destroy) noexcept;  // frees, having destroyed or not
   goroutine_locals* under = nullptr;                           // the next one
@@ -44,7 +44,7 @@ struct waiter {
   void* object = nullptr;         // null: not waiting on anything
   void (*unlink)(void* object, waiter* w) noexcept = nullptr;  // takes the object's lock
   void* slot = nullptr;           // a channel's: where the value is, or goes
-  atomic<std::uint32_t>* winner = nullptr;  // who changes it from 0 has the waiter; null: no contest
+  atomic<std::uint32_t>* winner = nullptr;  // changing it from 0 wins the waiter; null: no contest
 };
 
 // A waiter that can be woken from several sides has one winner. True: it is ours to serve.
@@ -55,7 +55,7 @@ inline bool claim(waiter* w) noexcept {
 
 inline constexpr std::size_t kWaiterInG = 64;
 
-// Has fetched what waking w will touch: most waiters are part of their G. A hint; w may be null.
+// Prefetches what waking w will touch, since most waiters are part of their G. w may be null.
 [[gnu::always_inline]] inline void prefetch(const waiter* w) noexcept {
   if (w != nullptr) __builtin_prefetch(reinterpret_cast<const std::byte*>(w) - kWaiterInG, 1);
 }
@@ -109,7 +109,7 @@ template <class List>
   return nullptr;
 }
 
-// The first who can still be served, off the queue; nullptr: nobody. Most often the queue is empty.
+// Takes the first waiter off the queue that can still be served; nullptr: there is none, as mostly.
 template <class List>
 inline waiter* pop_claimed(List& l) noexcept {
   return l.first != nullptr ? pop_claimed_one(l) : nullptr;

@@ -84,7 +84,7 @@ bool has_datagrams(int fd) noexcept {
   return r.ok() && r.value == SOCK_DGRAM;
 }
 
-// What is not a socket says so; another one is no such thing.
+// A file that is not a socket gives the kernel's error; a socket of another kind gives this one.
 endpoint* adopt_if(bool suits, int fd, std::error_code& error) {
   detail::end_if_left_behind();
   if (suits) return detail::adopt_fd(fd, error);

@@ -19,7 +19,7 @@ struct connected {
   failure why;
 };
 
-// What dial was told.
+// The arguments of one dial.
 struct dialing {
   network_name n;
   net::address local;  // empty: wherever

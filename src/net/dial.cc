@@ -93,7 +93,7 @@ struct let_go_of_attempt {
 };
 using attempt_ptr = std::unique_ptr<attempt, let_go_of_attempt>;
 
-// What dial_both has: everything is freed if its goroutine is abandoned.
+// Everything that dial_both owns: it is freed if the goroutine is abandoned.
 struct contest {
   explicit contest(const patience& p)
       : race(with_deadline(p.ctx != nullptr ? *p.ctx : context::background(),

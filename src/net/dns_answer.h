@@ -1,7 +1,7 @@
 // The SRV records in an answer of the domain name system (RFC 1035, RFC 2782).
 //
 // Who    reverse.cc, on any thread.
-// Law    the bytes are a stranger's: whatever they are, nothing outside them is read, and it ends.
+// Law    the bytes come from outside: whatever they are, nothing beyond them is read, and parsing ends.
 #pragma once
 
 #include <cstdint>

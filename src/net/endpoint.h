@@ -1,4 +1,4 @@
-// What a conn, listener or packet_conn refers to: a file, and what the network knows of it.
+// The record behind a conn, listener or packet_conn: a file and its network properties.
 //
 // Who    src/net.
 // Law    everything here but the file's own state is written before the handle exists.
@@ -28,9 +28,9 @@ class endpoint final : public pollable {
   };
   endpoint(int fd, const traits& t) noexcept : pollable(fd), kind(t) {}
 
-  // A stream of ours that has given less than was asked for has no more: whatever comes will be an
-  // event. Not so: files that others have made (they may have boundaries), and those that have had
-  // an end or urgent bytes. Between acquire and release of way::in.
+  // A stream of ours that has given less than was asked for has no more data: new data will be an
+  // event. That does not hold for files that others have made (they may have boundaries), nor after an
+  // end or urgent bytes. Between acquire and release of way::in.
   bool drained() const noexcept { return drained_ && has_only_data(); }
   void has_given(std::int64_t n, std::size_t of) noexcept {
     drained_ = ours && n > 0 && static_cast<std::size_t>(n) < of;

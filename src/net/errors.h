@@ -1,7 +1,7 @@
-// What this room's errors say, in Go's words: "dial tcp 127.0.0.1:1: connection refused".
+// The messages of this room's errors, in Go's words: "dial tcp 127.0.0.1:1: connection refused".
 //
 // Who    src/net, in user context.
-// Note   thrown is a std::system_error; only its what() is ours, since a system_error's own would
+// Note   a std::system_error is thrown; only its what() is ours, since a system_error's own would
 //        begin the system's sentence with a capital letter.
 #pragma once
 

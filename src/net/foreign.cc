@@ -1,4 +1,4 @@
-// What an interposing library asks of the scheduler: vole/detail/foreign.h.
+// The functions that an interposing library calls: vole/detail/foreign.h.
 
 #include <vole/detail/foreign.h>
 

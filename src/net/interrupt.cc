@@ -1,16 +1,16 @@
 // pollable: waits that a context ends (sched/wait/interrupt.h).
 //
 // Who    claim_*: under the context's lock. wake_*: inside the runtime, with no lock held.
-// Law    for an event: `said`, then whoever waits is taken off the file's word. It is the one whose
-//        context this is: it holds the lock of that way for as long as this is armed.
+// Law    for an event: `said` is set, then the waiter is taken off the file's word. That waiter is the
+//        one whose context this is: it holds the lock of that way for as long as this is armed.
 //
 //     waits (wait.cc)                       the context
 //     armed; word = wait                    said = true
 //     said? undo                            word -> nil, and takes the waiter, if one is there
 //     park; word = waiter                   (the commit fails: go on)
 //
-// Law    for a turn: who changes `winner` has the place in the queue, the context or the one who
-//        hands the lock over (take_locked).
+// Law    for a turn: the context and the party that hands the lock over (take_locked) compete for
+//        `winner`; the one that changes it has the place in the queue.
 
 #include "net/pollable.h"
 

@@ -2,7 +2,7 @@
 //
 // Who    resolve.cc, reverse.cc.
 // Law    at most kMostThreads at a time; the rest queue. A thread ends when the queue is empty.
-// Note   who gives up leaves the look-up behind; its thread finishes alone and drops the answer.
+// Note   a caller that gives up leaves the look-up behind; its thread finishes and drops the answer.
 #pragma once
 
 #include <memory>
@@ -23,8 +23,8 @@ struct lookup_answer {
   failure why;
 };
 
-// Something to look up, and what came of it. The answer lies in the job, when `answer` says that it
-// is there: a channel that an abandoned goroutine waits on would lose it.
+// A name to look up, and its answer. The answer lies in the job once the channel `answer` says that it
+// is there: a channel that an abandoned goroutine waits on would lose a value.
 struct name_job {
   name_job() = default;
   name_job(const name_job&) = delete;

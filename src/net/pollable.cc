@@ -198,7 +198,7 @@ std::uintptr_t pollable::queue_as_guest(way w, stop* by) noexcept {
   return note.value;
 }
 
-// The first of the queue whose context has not claimed it, off the queue, and told what it has now.
+// Takes the first waiter off the queue that its context has not claimed, and notes what it has now.
 // Under guard_. nullptr: nobody.
 waiter* pollable::take_locked(way w, stay::having now_has) noexcept {
   line& l = line_[static_cast<unsigned>(w)];
@@ -241,7 +241,7 @@ void pollable::release_slow(way w) noexcept {
 
 // ── the end ──
 
-// Everybody who waits here goes on, and finds it closed.
+// Wakes every waiter; each finds the file closed.
 void pollable::evict(M* m, bool at_end) noexcept {
   for (const way w : {way::in, way::out}) {
     for (;;) {

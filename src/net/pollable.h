@@ -1,22 +1,22 @@
 // A file that any number of goroutines and threads use at once, and wait for.
 //
-// Who    src/net. Everybody holds a reference while he uses it: acquire and release for one
-//        who reads or writes, `using_file` for a short look.
+// Who    src/net. Every user holds a reference: reads and writes by acquire and release, a short
+//        look by `using_file`.
 // Where  user context. Enters the runtime only to wait and to wake.
-// Law    one word (Go's fdMutex): closing, one lock for each way, whether somebody queues
-//        for it, references. The open file itself is one reference. Who takes the last one
-//        away closes the fd: no operation ever meets a number that has become another file.
-// Law    the locks are handed over, first come, first served. Who queues has a reference.
-// Law    who says closing, or stores a deadline, does so before he looks for those who wait;
-//        who waits says so before he looks at either (poll/descriptor.h).
-// Law    a context ends one wait, not the file's: its interrupt lies in the waiter's frame, and is
-//        armed for as long as that waits, for its turn or for an event. It is said first (`said`,
-//        or the claim of a place in the queue) and then whoever waits is woken, as with closing.
+// Law    one word (Go's fdMutex) has the closing flag, one lock for each way, whether somebody queues
+//        for it, and the references. The open file itself is one reference. Whoever drops the last one
+//        closes the fd: no operation ever meets a number that has become another file.
+// Law    the locks are handed over, first come, first served. A waiter in the queue has a reference.
+// Law    close sets its flag, and set_deadline stores the deadline, before they look for waiters; a
+//        waiter announces itself before it looks at either (poll/descriptor.h).
+// Law    a context ends one wait, not the file: its interrupt lies in the waiter's frame, and is
+//        armed for as long as the frame waits, for its turn or for an event. The interrupt first says
+//        so (`said`, or the claim of a place in the queue) and then wakes the waiter, as close does.
 // Note   `keepers` count the memory: the handle (a conn), the open file, and a closer. A file
 //        that was closed stays a record, and says so, until its handle is gone.
-// Note   the runtime may end under anybody in here. What a goroutine held is then given up by
-//        `abandon`: a plain thread that queued behind it goes on. (Not if the thread was stopped
-//        for so long on its way in that it became a zombie with the turn in hand.)
+// Note   the runtime may end under any goroutine in here. `abandon` then gives up its lock and its
+//        reference, so that a plain thread that queued behind it goes on. (There is one exception: a
+//        thread that the kernel stopped for so long on its way in that it became a zombie keeps them.)
 // Proof  tests/model/pollable_model.cc; tests/stress/net_stress_test.cc
 #pragma once
 
@@ -63,7 +63,7 @@ class pollable {
         return true;
     return (seen & kClosing) == 0 && acquire_slow(w);
   }
-  // Likewise, unless the context is done first; `by` may be null. go_on: it is ours.
+  // Acquires too, unless the context is done first; `by` may be null. go_on: the lock is ours.
   outcome acquire(way w, rt::interrupter* by) noexcept;
   void release(way w) noexcept {
     std::uint64_t seen = word_.load(relaxed);
@@ -93,10 +93,10 @@ class pollable {
   // kNever: none. Any thread.
   void set_deadline(way w, std::int64_t when) noexcept;
 
-  // Everybody inside is told, and waited for; then the fd is closed, unless it is kept for the
-  // caller. False: it was closed before. Those inside a file that is not watched cannot be woken, and
-  // are not waited for: the last one out closes it. `error`: what the kernel said to the close, if it
-  // was made here.
+  // Wakes every user and waits until they have left; then closes the fd, unless it is kept for the
+  // caller. False: it was closed before. Users of a file that is not watched cannot be woken and are
+  // not waited for: the last one that leaves closes it. `error` is the result of close(2), if that was
+  // called here.
   bool close(bool keep_fd = false, int* error = nullptr) noexcept;
   bool closed() const noexcept { return (word_.load(seq_cst) & kClosing) != 0; }
 
@@ -114,7 +114,7 @@ class pollable {
   static constexpr std::uint64_t queued(way w) noexcept { return 8u << static_cast<unsigned>(w); }
 
   struct stop;
-  // What a goroutine has while it is in the runtime's hands; on its stack.
+  // What a goroutine holds here while it is inside the runtime; on its stack.
   struct stay {
     enum class having : std::uint8_t {
       place,    // in the queue, and a reference
@@ -128,7 +128,8 @@ class pollable {
     having has;
     bool in_line = false;           // under guard_
     stop* ends = nullptr;           // by a context; while it is armed, or was
-    atomic<std::uint32_t> over{0};  // who changes it from 0, the goroutine or abandon, has it
+    atomic<std::uint32_t> over{
+        0};  // the goroutine or abandon, whichever changes it from 0, owns it
   };
   // The end of one wait by a context; in the waiter's frame.
   struct stop : rt::interrupt {
@@ -155,8 +156,8 @@ class pollable {
   bool acquire_slow(way w) noexcept;
   entry enter_line_locked(way w) noexcept;
   entry line_up_locked(waiter* me, stay& s) noexcept;
-  // What one who wants the lock is told. kLost: closed while it queued; kStopped: by its context. In
-  // both it has a reference.
+  // The wake values of a waiter for the lock. kLost: the file was closed; kStopped: its context was
+  // done. In both cases the waiter still has a reference.
   static constexpr std::uintptr_t kYours = 1, kClosed = 2, kLost = 3, kStopped = 4;
   static std::uintptr_t told(entry e) noexcept;
   std::uintptr_t queue_parked(way w, stop* by) noexcept;
@@ -206,11 +207,11 @@ class pollable {
   base::lock<lock_rank::object> guard_;
   line line_[2];                      // under guard_
   clock clock_[2];                    // added and stopped under guard_
-  atomic<std::uintptr_t> closer_{0};  // who waits for the end (a waiter), or kGone
+  atomic<std::uintptr_t> closer_{0};  // the waiter that waits for the end, or kGone
 };
 
-// f(M*, is there a runtime, stay*) inside the runtime, from any thread; a guest has neither M nor
-// stay. What a goroutine has is given up if it is abandoned on the way in or out.
+// Calls f(M*, is there a runtime, stay*) inside the runtime, from any thread; a guest has neither M nor
+// stay. If a goroutine is abandoned on the way in or out, `abandon` gives up what it holds.
 template <class F>
 void pollable::within(way w, stay::having has, F f) noexcept {
   rt::G* const g = rt::this_goroutine();

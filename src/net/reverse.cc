@@ -1,7 +1,7 @@
-// net::lookup_addr, net::lookup_srv: what is not found by getaddrinfo.
+// net::lookup_addr, net::lookup_srv: the look-ups that getaddrinfo does not do.
 //
 // Note   the C library asks, on the threads of lookup.h, as it does for names: its files, its servers
-//        and its search list count. Who waits can give up.
+//        and its search list count. The caller can give up.
 
 #include <arpa/nameser.h>
 #include <netdb.h>

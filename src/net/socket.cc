@@ -16,7 +16,7 @@ int seconds_of(duration d) noexcept {
   return static_cast<int>(std::clamp<std::int64_t>(s, 0, 32767));
 }
 
-// What the kernel refuses here is a matter of comfort.
+// These options are not essential: a refusal is passed over.
 void set_defaults(int fd, const network_name& n, const socket_options& o) noexcept {
   if (n.kind == transport::udp) calls::set_option(fd, SOL_SOCKET, SO_BROADCAST, 1);
   if (n.kind != transport::tcp) return;
@@ -28,7 +28,7 @@ void set_defaults(int fd, const network_name& n, const socket_options& o) noexce
   calls::set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, idle);
 }
 
-// What was asked for. 0 or errno.
+// Sets the options that the caller asked for. 0 or errno.
 int set_wanted(int fd, const socket_options& o) noexcept {
   int e = 0;
   if (o.reuse_port) e = calls::set_option(fd, SOL_SOCKET, SO_REUSEPORT, 1).error;

@@ -1,8 +1,8 @@
 // Making sockets: the options that every one of ours has.
 //
 // Who    dial.cc, listen.cc.
-// Law    as Go: TCP_NODELAY, keep-alive after 15 s; datagrams may be broadcast. What a listener
-//        has, the kernel gives to the connections that it accepts.
+// Law    as Go: TCP_NODELAY, keep-alive after 15 s; datagrams may be broadcast. The kernel gives a
+//        listener's options to the connections that it accepts.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ inline endpoint::traits traits_for(const network_name& n, int family) noexcept {
   return {n.kind, family, n.socket_type() == SOCK_STREAM};
 }
 
-// What dial_options and listen_options say of a socket.
+// The part of dial_options and listen_options that concerns the socket.
 struct socket_options {
   explicit socket_options(const net::dial_options& o) noexcept
       : keep_alive(o.keep_alive),

@@ -1,8 +1,8 @@
 // io::copy, where the kernel moves the bytes: splice through a pipe, and sendfile.
 //
-// Law    the pipe is empty whenever the source is asked: then "would block" is the source's word.
-// Law    each call takes its turn for itself: who waits for the sink holds nothing of the source,
-//        which may be closed meanwhile.
+// Law    the pipe is empty whenever the source is asked: so "would block" is about the source.
+// Law    each call takes its turn for itself: a copy that waits for the sink holds nothing of the
+//        source, which may be closed meanwhile.
 
 #include <cerrno>
 #include <new>

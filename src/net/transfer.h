@@ -54,7 +54,7 @@ class turn {
   ~turn() {
     if (file_ != nullptr) file_->release(way_);
   }
-  // Likewise, unless the context is done: before, or while others have their turn. ctx may be null.
+  // The same, unless the context is done before, or while others have their turn. ctx may be null.
   turn(pollable* p, way w, const context* ctx, std::error_code& error) noexcept
       : file_(take(p, w, ctx, error)), way_(w) {}
   turn(const turn&) = delete;

@@ -1,18 +1,18 @@
 // pollable: waiting, and the clock.
 //
-// Who    wait: who holds the lock of that way. set_deadline: anybody. fire: g0.
-// Law    deadline_ and pause_ are plain facts, compared with the clock by whoever asks. The timer
-//        only ends a wait that is on: it is started by the one who waits, or by a set_deadline
+// Who    wait: the holder of the lock of that way. set_deadline: anybody. fire: g0.
+// Law    deadline_ and pause_ are times that every wait compares with the clock. The timer
+//        only ends a wait that is on: it is started by the waiter, or by a set_deadline
 //        that finds somebody waiting.
-// Law    `armed` says until when the timer will have looked. A later deadline leaves it alone:
-//        it comes too early, sees that, and adds itself again. The two look at each other:
+// Law    `armed` says by when the timer will have looked. A later deadline leaves it alone:
+//        the timer comes too early, sees that, and adds itself again. The two look at each other:
 //
-//     who stores a deadline (guard_)        fire (takes no lock: we wait for it under guard_)
+//     set_deadline (under guard_)           fire (takes no lock: we wait for it under guard_)
 //     deadline = t                          armed = what it goes for next
 //     t < armed? stop, armed = t, add       deadline another one now? again
 //
-// Note   a timer of a runtime that has ended stands nowhere, whatever `armed` says; the next wait
-//        starts it. (It cannot be told, as others are: nothing keeps the record alive for that.)
+// Note   a timer of a runtime that has ended is in no timer_set, whatever `armed` says; the next wait
+//        starts it. (The end cannot tell it so: nothing keeps the record alive for that.)
 
 #include "net/pollable.h"
 #include "os/os.h"

@@ -1,9 +1,9 @@
 // A Unix socket at which a program may be asked things by its own user, and nobody else.
 //
-// Who    src/control: its thread, and whoever starts and stops it; user context.
+// Who    src/control: its thread, and the threads that start and stop it; user context.
 // Law    the socket has mode 0600 and lies in a folder of mode 0700 that belongs to us and is no
-//        link. Who connects is asked for its user by the kernel; it must be ours, or root.
-// Law    nothing waits longer than it says, and whatever waits is ended by ring_control.
+//        link. The kernel tells which user connects; it must be ours, or root.
+// Law    every wait has a limit, and ring_control ends them all.
 // Proof  tests/tools/control_test.py
 #pragma once
 
@@ -24,11 +24,11 @@ void ring_control(const control_socket& s) noexcept;  // for good: everybody is 
 void close_control(control_socket& s) noexcept;       // and removes the path
 
 enum class control_news : std::uint8_t { woken, somebody, gone, nothing };
-// Waits until it is seen_word, somebody connects, `connection` (unless negative) is closed by its other
-// side, or so much time has passed; negative: for ever.
+// Waits until ring_control was called, somebody connects, `connection` (unless negative) is closed by
+// its other side, or `ns` have passed; negative: for ever.
 control_news await_control(const control_socket& s, int connection, std::int64_t ns) noexcept;
 
-int accept_control(const control_socket& s) noexcept;  // negative: nobody who may
+int accept_control(const control_socket& s) noexcept;  // negative: nobody, or a user who may not
 // One line, without its end; false: none came within two seconds. *passed: a descriptor that came
 // with it, or -1; it is the caller's.
 bool receive_line(const control_socket& s, int connection, char* line, std::size_t room,

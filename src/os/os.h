@@ -1,7 +1,8 @@
-// The whole contract with the operating system. A port, or the deterministic
-// driver of the tests, provides these functions and nothing else.
+// The contract with the operating system for clocks, threads, processors, memory and
+// signals. A port provides these functions, those of base/system.h and os/control.h, a
+// poller (poll/poll.h), and the system calls of net, file and process (their calls.h).
 //
-// Who    sched, stack, api. (base uses base/system.h.)
+// Who    every room that lists os(os.h) in tools/layers.txt.
 // Where  none of these allocates with malloc, throws or takes a foreign lock,
 //        except where a line says "user context only".
 // Law    failures are returned (an errno value, or false), never swallowed.
@@ -32,7 +33,7 @@ struct thread_spec {
   const char* name = "vole";      // at most 15 characters
   bool block_signals = false;     // true: all but faults; false: the mask of save_signal_mask()
 };
-// Stack of at least 256 KiB. Returns 0 or an errno value. User context, or the thread_maker.
+// Stack of at least 256 KiB. Returns 0 or an errno value. User context, or the thread maker.
 int create_thread(thread* t, const thread_spec& spec) noexcept;
 thread this_thread() noexcept;
 void join_thread(thread t) noexcept;
@@ -43,8 +44,8 @@ void yield_thread() noexcept;
 void sharpen_timeouts() noexcept;  // the calling thread's timed sleeps end on time, not 50 us late
 std::uint32_t thread_count() noexcept;  // kernel threads of this process; many if unknown
 std::uint64_t thread_id() noexcept;  // the kernel's id of the calling thread
-// What a thread of this process does: running or ready to, sleeping in the kernel, stopped by a
-// debugger. `sleeping` if that cannot be found out.
+// The state of a thread of this process: running or ready to run, sleeping in the kernel, stopped by
+// a debugger. `sleeping` if that cannot be found out.
 enum class thread_state : std::uint8_t { running, sleeping, stopped };
 thread_state state_of(std::uint64_t thread_id) noexcept;
 
@@ -100,10 +101,10 @@ struct fault {
 };
 using fault_hook = void (*)(const fault& f) noexcept;
 bool install_fault_handler(fault_hook hook) noexcept;
-void remove_fault_handler() noexcept;  // puts back what was there, if it is still ours
+void remove_fault_handler() noexcept;  // puts back the former one, if ours is still there
 
-// Signals that the program wants to hear of. From hear_ to unhear_ each that comes is counted and
-// rings the wake_word; unhear_ puts back what was there before. One thread at a time.
+// Signals that the program has asked for. From hear_ to unhear_ each one is counted and changes the
+// wake word; unhear_ puts back the handler that was there before. One thread at a time.
 inline constexpr int kMostSignals = 64;
 int hear_signal(int number) noexcept;  // 0 or errno
 void unhear_signal(int number) noexcept;
@@ -118,8 +119,9 @@ void ring_for_signals() noexcept;  // signal-safe
 // May a program catch it without losing faults, job control by force, or libc's own signals?
 bool may_preempt_with(int signal) noexcept;
 // `hook` is called in signal context, every signal blocked, with the interrupted stack pointer and
-// what the kernel saved (a ucontext_t), whenever a slice timer's signal comes. The signal from elsewhere goes to the handler that was
-// there before us, or to the default action. Stays for the life of the process. False: refused.
+// the registers that the kernel saved (a ucontext_t), whenever a slice timer's signal comes. If the
+// signal comes from elsewhere, the handler that was there before us, or the default action, has it.
+// Stays for the life of the process. False: refused.
 using preempt_hook = void (*)(const void* interrupted_sp, const void* context) noexcept;
 bool install_preempt_handler(int signal, preempt_hook hook) noexcept;
 // A timer that sends the calling thread that signal after each `ns` nanoseconds of its CPU time
@@ -147,10 +149,10 @@ int install_quit_handler(quit_hook hook) noexcept;
 
 // ── fork ──
 std::uint64_t process_id() noexcept;
-// Run by every later fork(): in the parent before and after, and in the child. Registered once per
-// process; a later call replaces them. False: refused. User context only.
 bool is_static(const void* object) noexcept;  // part of the program, or of a library it has loaded
 
+// Run by every later fork(): in the parent before and after, and in the child. Registered once per
+// process; a later call replaces them. False: refused. User context only.
 struct fork_hooks {
   void (*before)() noexcept;
   void (*in_parent)() noexcept;
@@ -166,7 +168,7 @@ int write_file(int fd, const void* first, std::size_t first_bytes, const void* s
 int rewrite_file(int fd, std::size_t offset, const void* bytes, std::size_t n) noexcept;
 bool is_plain_file(int fd) noexcept;  // one that can be rewritten
 int close_file(int fd) noexcept;
-// A file of zeros, mapped and shared: what is written there outlives the process.
+// A file of zeros, mapped and shared: its contents outlive the process.
 int map_new_file(const char* path, std::size_t bytes, std::byte** at) noexcept;
 
 // ── errno, of the calling thread ──

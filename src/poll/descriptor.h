@@ -14,8 +14,8 @@
 //     (the commit fails: go on)
 //     ready -> nil: try again
 //
-// Law    type-stable: a descriptor's memory is one for ever. An event of its former life is
-//        dropped by its tag, or wakes somebody who then finds nothing and waits again.
+// Law    type-stable: a descriptor's memory stays one for ever. A late event for the file that had it
+//        before is dropped by its tag, or wakes a waiter that finds nothing and waits again.
 // Proof  tests/model/poll_model.cc
 #pragma once
 
@@ -77,7 +77,7 @@ inline void undo_wait(descriptor& d, way w) noexcept {
 inline waiter* unblock(descriptor& d, way w, bool ready) noexcept {
   std::uintptr_t seen = word_of(d, w).load(seq_cst);
   for (;;) {
-    // An event that finds ready says so again: who uses it up must see what this one is about.
+    // An event that finds ready stores it again: the waiter that uses it up must see this event's data.
     if (!ready && seen <= descriptor::kReady) return nullptr;
     const std::uintptr_t then = ready ? descriptor::kReady : descriptor::kNil;
     if (word_of(d, w).compare_exchange_strong(seen, then, seq_cst)) break;

@@ -5,9 +5,9 @@
 // implementation that completes operations rather than reporting readiness (io_uring) puts
 // the operation's result where this one puts kReadyAgain: "try again, it will not block".
 //
-// Who    open, close: any thread. wait: one thread at a time (the scheduler's lastpoll, see
-//        sched/work/netpoll.h). interrupt: any thread, signal-safe.
-// Where  anywhere; takes no lock but its own free list's, never allocates with malloc.
+// Who    open, close: any thread. wait: one thread at a time (sched/work/netpoll.h sees to it).
+//        interrupt: any thread, signal-safe.
+// Where  anywhere; takes no lock but lock_rank::poll, never allocates with malloc.
 // Law    an event for an open descriptor is never lost: it is in its word, or its waiter is
 //        in a list that wait() returned.
 // Law    after interrupt(), the blocking wait that is on, or the next one, returns.
@@ -23,7 +23,7 @@
 
 namespace vole::rt::poll {
 
-// What a waiter is told (park's result).
+// The wake value (park's result) of a waiter whose file is ready.
 inline constexpr std::uintptr_t kReadyAgain = 0;
 
 // Complete waits, oldest first.

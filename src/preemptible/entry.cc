@@ -1,8 +1,8 @@
-// What the compiler calls at the entry and the exit of every function of a target built with
-// vole_preemptible().
+// The two functions that the compiler calls at the entry and the exit of every function of a target
+// built with vole_preemptible().
 //
-// Note   a library of its own: whoever has other uses for -finstrument-functions does not link
-//        it, and defines these two himself.
+// Note   a library of its own: a program with other uses for -finstrument-functions does not link
+//        it, and defines these two itself.
 
 #include <vole/detail/checkpoint.h>
 

@@ -36,7 +36,7 @@ result beyond_standard(int fd) noexcept {
   return moved;
 }
 
-// What posix_spawn is to do in the child.
+// The list of steps that posix_spawn makes in the child.
 class instructions {
  public:
   instructions() noexcept {

@@ -2,8 +2,8 @@
 //
 // Law    the process is reaped under the state's lock, and killed only there and before: its number
 //        is never somebody else's.
-// Note   without a pidfd a goroutine of the child's own waits for its end, in blocking(), and closes
-//        a channel: those who wait can give up, and it does not reap.
+// Note   without a pidfd a goroutine of the child's own waits for its end, in blocking(), without
+//        reaping it, and closes a channel: a wait on that channel can be given up.
 
 #include <csignal>
 #include <cstring>

@@ -1,9 +1,9 @@
-// A program that runs, before anybody has been given it: its process, our ends of its pipes.
+// A program that was started and has no handle yet: its process, and our ends of its pipes.
 //
 // Who    run.cc, child.cc. User context.
-// Law    a launched lies in a belonging, so that the end of the runtime loses neither descriptors
-//        nor the process: one that has not been reaped is killed and put among the unreaped.
-// Law    whoever starts a program reaps unreaped that have ended: at most those that died since
+// Law    a `launched` lies in a belonging, so that the end of the runtime loses neither descriptors
+//        nor the process: one that has not been reaped is killed and put on the list of unreaped ones.
+// Law    each start of a program reaps the unreaped ones that have ended: only those that died since
 //        are zombies.
 #pragma once
 

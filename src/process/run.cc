@@ -83,7 +83,7 @@ class running {
     if (r.error == EAGAIN) return;
     if (!r.ok() && r.error != EPIPE) error = detail::system_error_code(r.error);
     rest_.remove_prefix(static_cast<std::size_t>(r.value));
-    if (!r.ok() || rest_.empty()) close(program.in);  // who does not want to read need not
+    if (!r.ok() || rest_.empty()) close(program.in);  // a program that does not read is no error
   }
 
   void take(owned_fd& from, std::string& to, std::error_code& error) {

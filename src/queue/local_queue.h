@@ -1,13 +1,13 @@
 // A P's own run queue [4]: a ring with one owner behind and many thieves in front.
 //
-// Who    push, pop, spill: the M holding this P (_owner). steal_half: any M holding
+// Who    push, pop, spill: the M holding this P (_owner). steal_half_owner: any M holding
 //        another P, into its own queue. size, *_now: anybody.
 // Where  in the runtime; takes no lock, may be called under any.
 // Law    0 <= back - front <= kCapacity. Both are modulo 2^32; front only grows, back
-//        goes down for pop_newest only, which counts a turn beside front: no claim that
+//        goes down for pop_newest_owner only, which counts a turn beside front: no claim that
 //        was prepared before it can succeed after it.
 // Note   a thief may read a slot while the owner reuses it. Its claim then fails
-//        and the copy is thrown away; that is why slots are atomic. While pop_newest
+//        and the copy is thrown away; that is why slots are atomic. While pop_newest_owner
 //        is at work the newest is hidden: back may even be one behind front, until the
 //        owner has seen that a thief was faster.
 // Proof  tests/model/local_queue_model.cc
@@ -55,7 +55,7 @@ class basic_local_queue {
     return nullptr;
   }
 
-  // Likewise, and pop_newest_owner may take it back while nothing else lies behind it.
+  // The same, and marks g: pop_newest_owner may take it back while nothing unmarked lies behind it.
   bool push_newest_owner(runnable* g) noexcept {
     const std::uint32_t back = back_.load(relaxed);
     if (!push_at(back, g)) return false;
@@ -64,7 +64,7 @@ class basic_local_queue {
     return true;
   }
 
-  // May the newest be taken back? (It may be gone.)
+  // Is the newest marked? (A thief may have taken it meanwhile.)
   bool newest_is_marked_owner() const noexcept {
     return !likely(marked_end_ != back_.load(relaxed)) && marked_ != 0;
   }
@@ -119,7 +119,7 @@ class basic_local_queue {
     return n <= kCapacity ? n : kCapacity;
   }
 
-  // How many lie between the two. A back that is one behind front: see "hidden".
+  // How many lie between the two; 0 if back is one behind front (see the card's Note).
   static std::uint32_t count(std::uint32_t front, std::uint32_t back) noexcept {
     const std::uint32_t n = back - front;
     return static_cast<std::int32_t>(n) > 0 ? n : 0;

@@ -1,7 +1,7 @@
 // One bit per P [17]: which ones are idle, which ones have had timers.
 //
-// Who    idle: set and cleared under the scheduler lock. Timers: set by whoever adds one,
-//        cleared when the P dies. test: anybody, as a hint.
+// Who    the mask of idle Ps is set and cleared under the scheduler lock. That of timers is set by
+//        any thread that adds one, and cleared when the P dies. test: anybody, as a hint.
 #pragma once
 
 #include <bit>

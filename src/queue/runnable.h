@@ -1,4 +1,4 @@
-// What a run queue holds: a link and a kind.
+// The element of a run queue: a link and a kind.
 //
 // Law    a runnable is in at most one queue; `next` belongs to that queue, and to
 //        nobody while it is in a ring or a crate (those hold pointers).

@@ -80,11 +80,11 @@ struct sched_places {
   std::uint32_t guest_spawned, coarse_now;            // 64 bits
 };
 
-// What a goroutine waits for. Zeros: this program's root does not say.
+// Where to find what a goroutine waits for. Zeros: this program's root does not say.
 struct waited_places {
   std::uint32_t callable;             // in a G, 64 bits: what its function begins with
-  std::uint32_t lock_word, locker;    // in a mutex, 64 bits each; locker: an address on the stack of
-                                      // who locked it last
+  std::uint32_t lock_word, locker;  // in a mutex, 64 bits each; locker: an address on the stack of
+                                    // the party that locked it last
   std::uint32_t lock_held;            // a mask for lock_word: somebody has it alone
   std::uint32_t joined_at;            // from what a joined goroutine's callable points at to the object
   std::uint32_t select_cases, select_count;  // in a select's object, 64 bits each
@@ -110,7 +110,7 @@ struct table {
   p_places p;
   sched_places sched_at;
 
-  // What a departed goroutine has at G::sp: for each DWARF register its offset there, or kNotSaved.
+  // The frame of a departed goroutine at G::sp: for each DWARF register its offset, or kNotSaved.
   // x86-64: 16 is the return address. arm64: 30 is. The stack pointer afterwards: sp + frame_bytes.
   std::uint16_t frame_bytes, frame_at[kMostRegisters];
 

@@ -39,7 +39,8 @@ inline std::uintptr_t park(commit_fn commit, void* arg, wait_reason why) noexcep
   return vole_door_park(commit, arg, static_cast<std::uint32_t>(why));
 }
 
-// Likewise; all there is to commit is to free an object's lock, by this word (base/biased_lock.h).
+// The same, if there is nothing to commit but to free an object's lock, by this word
+// (base/biased_lock.h).
 inline std::uintptr_t park_freeing(atomic<std::uint32_t>* by, wait_reason why) noexcept {
   if constexpr (arch::kThreadSanitizer) {
     const commit_fn free = [](G*, void* word) noexcept {
@@ -52,8 +53,8 @@ inline std::uintptr_t park_freeing(atomic<std::uint32_t>* by, wait_reason why) n
   }
 }
 
-// A moment inside, from user context, for who goes without where that takes more than a moment: on a
-// plain thread, in what runs inside already, while the P is away. True: leave(m) is to follow.
+// A short stay inside, from user context, for callers that can do without it. It is not possible on a
+// plain thread, or inside the runtime, or while the P is away. True: leave(m) must follow.
 inline bool may_enter_briefly(const M* m) noexcept {
   return likely(m != nullptr) && likely(m->hot.in_rt.load(relaxed) == 0);
 }
@@ -62,13 +63,13 @@ inline bool may_enter_unasked(const M* m) noexcept {  // and is not asked to att
          likely((m->hot.in_rt.load(relaxed) | m->hot.attention.load(relaxed)) == 0);
 }
 inline P* enter_briefly(M* m) noexcept { return m->hot.enter(); }  // null: leave(m) is to follow, too
-// Who cannot: a P that is away may be back at any time.
+// True: a short stay seems not to be possible. A P that is away may come back at any time.
 inline bool seems_without_p() noexcept {
   const M* const m = arch::this_m();
   return !may_enter_briefly(m) || m->hot.p.load(relaxed) == nullptr;
 }
 
-// Where this M sits in what is its P's own; inside the runtime, with a P.
+// The presence (base/bias.h) of this M's P; inside the runtime, with a P.
 inline presence& presence_of(const M* m) noexcept { return *m->p->presence; }
 inline presence& presence_of(const P* p) noexcept { return *p->presence; }
 inline presence* presence_if_any(const M* m) noexcept {
@@ -124,8 +125,8 @@ inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept)
   return w;
 }
 
-// wake() where it comes to three stores: a goroutine, nobody is owed yet, and there is no trace.
-// False: call wake().
+// wake() in three stores, for the common case: a goroutine, an empty ready_next, and no trace. False:
+// call wake().
 [[gnu::always_inline]] inline bool try_wake_next(M* m, waiter* w, std::uintptr_t value) noexcept {
   G* const g = w->g;
   P& p = *m->p;
@@ -142,8 +143,8 @@ inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept)
 // no lock is held. `m` is the caller's M, or null for a guest.
 void wake(M* m, waiter* w, std::uintptr_t value = 0) noexcept;
 
-// Likewise of many, in batches: what they wait with is not in the cache, and a batch waits for the
-// lines of all of them together, where wake() would for each in turn.
+// wake() for many, in batches: their waiters are not in the cache, and a batch fetches the lines of all
+// of them together, where wake() would wait for each in turn.
 class waking {
  public:
   explicit waking(M* m) noexcept : m_(m) {}

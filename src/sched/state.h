@@ -35,7 +35,7 @@ struct sched_state {
   atomic<std::uint32_t> idle_p_count{0};           // written under L
   p_mask idle_mask;                                // written under L [17]
   parking::state parking;
-  atomic<std::uint32_t> polled_wasted_wakes{0};            // wake-ups in vain for what the poller brought
+  atomic<std::uint32_t> polled_wasted_wakes{0};    // wasted wake-ups for what the poller brought
   atomic<std::int64_t> polled_cpu{0};              // how long they ran, of how long they were up
   atomic<std::int64_t> polled_wall{0};
 
@@ -57,7 +57,7 @@ struct sched_state {
 
   // ── threads ──
   lifo<M, &M::next> free_ms;                       // L: records whose thread has ended
-  std::uint32_t m_count = 0;                       // L: threads alive or being born
+  std::uint32_t m_count = 0;                       // L: threads alive or being made
   atomic<std::uint64_t> starts{0};                 // how often an M was given a P; written under L
   std::int64_t refused_at = 0;                     // L: ns; when the kernel last refused a thread
   atomic<bool> unmanned{false};                    // a P lies idle for want of a thread
@@ -71,7 +71,8 @@ struct sched_state {
   atomic<std::uint32_t> forks{0};                  // under way: nobody is captured
 
   // ── goroutines ──
-  // A lock of their own: every 32nd end of a goroutine comes here, and should meet nobody who queues.
+  // They have a lock of their own, so that ends of goroutines (every 32nd comes here) and queueing do
+  // not meet.
   alignas(64) base::lock<lock_rank::records> records;
   record_pool free_gs;                             // records [31]
   lifo<g_name, &g_name::next> free_names;          // records
@@ -98,7 +99,8 @@ extern slab<G> g_slab;
 extern slab<M> m_slab;
 extern slab<P> p_slab;
 extern slab<g_name> name_slab;
-extern base::presence presences[kMaxProcs];  // of the Ps; for ever: a channel may outlive its runtime
+// Of the Ps. They last as long as the process, since a channel may outlive its runtime.
+extern base::presence presences[kMaxProcs];
 
 // Do this P's goroutines run better in turn? Then nobody is woken for them and no thief takes them,
 // unless sysmon has called one (sched/policy/contention.h).

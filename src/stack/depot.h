@@ -10,7 +10,7 @@
 // Where  in the runtime or on plain threads; takes lock_rank::depot.
 // Law    every stack is exactly one of: held by a caller, hot-free (pages kept),
 //        cold-free (pages given back), never yet used. Of the last, some are guarded
-//        and can be had, some are being guarded by who claimed them.
+//        and can be had, some are being guarded by the thread that claimed them.
 // Note   stacks that freed last are handed out first: their pages and cache lines
 //        are warm. Guards are made by MADV_GUARD_INSTALL; where the kernel refuses
 //        that, by mprotect, up to a share of its mappings, and take() says ENOMEM

@@ -1,4 +1,4 @@
-// What the depot's tests share: every test leaves an empty depot behind.
+// The fixture of the depot's tests: every test leaves an empty depot behind.
 //
 // Who    depot_test.cc, depot_guard_test.cc.
 #pragma once

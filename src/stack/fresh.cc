@@ -7,12 +7,12 @@ namespace {
 
 constexpr std::size_t kLargestRegion = std::size_t{1} << 30;
 constexpr std::size_t kFewestStacks = 16;  // in a region of very large stacks
-// Stacks made writable at once: as many as there are. Other threads' first touches in the region
-// wait meanwhile.
+// How many stacks are made writable at once: as many as the region has already. Other threads' first
+// touches in the region wait meanwhile.
 constexpr std::size_t kFirstStep = 16;
 constexpr std::size_t kLargestStep = 1024;
 constexpr std::size_t kLargestStepBytes = std::size_t{256} << 20;
-// Stacks claimed and guarded at once: likewise.
+// How many stacks are claimed and guarded at once, for the same reason.
 constexpr std::uint32_t kFirstClaim = 16;
 constexpr std::uint32_t kLargestClaim = 64;
 

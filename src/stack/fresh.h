@@ -1,7 +1,7 @@
 // Stacks of one size: the free ones, and where fresh ones come from.
 //
-// A claim is a piece of a region that nobody has used. Who claims it guards it, without the
-// depot's lock; then it is settled.
+// A claim is a piece of a region that nobody has used. The thread that claims it guards it, without
+// the depot's lock, and then settles it.
 //
 // Who    the depot, under its lock.
 // Law    a stack that was claimed is settled once: in a lane's stock, or bare.
@@ -47,9 +47,9 @@ struct id_list {
 
 // Two generations of hot stacks.
 //
-// What is put goes to `hot`; what was hot at the last trim lies in `older`. take()
-// empties hot first, so whatever is still in `older` at the next trim was needed by
-// nobody in between: its pages go back. Then hot becomes older, in one assignment.
+// put() adds to `hot`; the stacks that were hot at the last trim lie in `older`. take()
+// empties hot first, so the stacks that are still in `older` at the next trim were not
+// needed in between: their pages go back. Then hot becomes older, in one assignment.
 struct size_class {
   struct lane {
     id_list unused;                 // guarded, never yet handed out

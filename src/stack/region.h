@@ -5,8 +5,8 @@
 //     '------------- ready: writable -----------'
 //     '--- claimed: guarded by who claimed it --'
 //
-// Who    the depot, under its lock (_locked); guard: whoever has claimed the stacks;
-//        the fault handler (is_guard).
+// Who    the depot, under its lock (_locked); guard: the thread that has claimed the stacks;
+//        is_guard: the fault handler.
 // Law    claimed <= ready <= capacity. A stack is guarded by the thread that claimed
 //        it, before anybody else may have it; nobody touches one that is not claimed.
 // Note   the table is static, so that is_guard may look at it at any time; a slot
@@ -56,7 +56,7 @@ std::size_t grow_locked(region& r, std::size_t n, int* error) noexcept;
 // Guards the n stacks from `first` on, which the caller has claimed. Returns how many; *error: why
 // not all.
 std::uint32_t guard(const region& r, std::uint32_t first, std::uint32_t n, int* error) noexcept;
-// Likewise where the kernel has no cheap guards, as many as it may have of the others.
+// The same on a kernel without cheap guards: as many as its limit on mappings allows.
 bool lacks_guards(int error) noexcept;
 std::uint32_t protect_locked(region& r, std::uint32_t first, std::uint32_t n, int* error) noexcept;
 

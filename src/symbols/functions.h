@@ -1,6 +1,6 @@
 // The functions of a module, from its table of symbols.
 //
-// Who    who wants to know which code is vole's own (trace/dictionary.h).
+// Who    trace/dictionary.h, to know which code is vole's own.
 // Where  user context: maps the file.
 #pragma once
 
@@ -20,7 +20,7 @@ using each_function = void (*)(const function& f, void* arg) noexcept;
 // Of the module that holds pc. False: it has no table, as one that was stripped.
 bool functions_of(std::uintptr_t pc, each_function fn, void* arg) noexcept;
 
-// What is loaded where.
+// A module that is loaded, and where.
 struct module {
   std::string_view path;
   std::uintptr_t bias, from, to;

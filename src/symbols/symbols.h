@@ -20,7 +20,7 @@ struct place {
 
 using each_place = void (*)(const place& p, void* arg) noexcept;
 
-// What is at pc: the innermost inlined function first, the one that holds them all last. False:
+// The functions at pc: the innermost inlined one first, the one that contains them all last. False:
 // nothing is known.
 bool look_up(std::uintptr_t pc, each_place fn, void* arg) noexcept;
 

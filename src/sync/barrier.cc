@@ -1,4 +1,4 @@
-// barrier: a count of those who are still to arrive, and one bit that says in which phase.
+// barrier: the count of the arrivals that are still missing, and one bit that says in which phase.
 //
 // Who    any goroutine, any plain thread.
 // Law    arrivals change the count without the lock. The last one of a phase, when the completion

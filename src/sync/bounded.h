@@ -1,10 +1,10 @@
 // A wait that a clock or a context may end, for objects that hand over what is waited for.
 //
-// Who    semaphore.cc, shared_mutex.cc, countdown.h, barrier.cc; any goroutine, any plain thread. mutex.cc has its own: who
-//        is woken there may have to wait again.
-// Law    every waker of such an object claims whom it takes off (gmp/waiter.h): the clock or the
-//        context may have been first.
-// Law    who gives up without having queued leaves `waiting` as the lists say.
+// Who    semaphore.cc, shared_mutex.cc, countdown.h, barrier.cc; on any goroutine or plain thread.
+//        mutex.cc has its own, since a goroutine that is woken there may have to wait again.
+// Law    every waker of such an object claims the waiters it takes off (gmp/waiter.h): the clock or
+//        the context may have been first.
+// Law    a wait that gives up without having queued leaves `waiting` as the lists say.
 #pragma once
 
 #include <system_error>
@@ -20,7 +20,7 @@ namespace vole {
 inline namespace v0 {
 namespace detail {
 
-// What is waited for. Object is the waitable's own type.
+// Describes the object that is waited for. Object is its own type, derived from waitable.
 //   bool take_locked(Object&)           true: ours. False: queue, and `waiting` is set
 //   void queue_locked(Object&, waiter*)
 //   bool anybody_waits(const Object&)   locked

@@ -1,4 +1,4 @@
-// condition_variable: what its waits have in common.
+// condition_variable: the parts that all of its waits share.
 //
 // Who    condition_variable.cc, condition_bounded.cc.
 #pragma once

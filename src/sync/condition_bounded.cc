@@ -1,7 +1,8 @@
 // condition_variable: a wait that a context may end.
 //
-// Law    condition_variable.cc's: who is queued is claimed by a notify or by the context. One that the
-//        context has claimed stays in the queue until that has taken it off; the destructor waits.
+// Law    as in condition_variable.cc: a waiter is claimed by a notify or by the context. One that the
+//        context has claimed stays in the queue until the context has taken it off; the destructor
+//        waits for that.
 
 #include "sync/bounded.h"
 #include "sync/condition.h"

@@ -1,15 +1,15 @@
-// condition_variable: a queue of those who wait, in the order in which they came.
+// condition_variable: a queue of waiters, in the order in which they came.
 //
 // Who    any goroutine, any plain thread.
-// Law    a waiter is in the queue before it gives up the mutex: whoever changes what it
-//        waits for, under that mutex, finds it. A goroutine's commit unlocks both, the
+// Law    a waiter is in the queue before it gives up the mutex: a thread that changes the
+//        condition under that mutex finds it. A goroutine's commit unlocks both, the
 //        condition first; the mutex lives on, since nobody has it until then and the
 //        waiter needs it to return.
-//        A notify goes to one that it has claimed (gmp/waiter.h), never to one whose
+//        A notify wakes a waiter that it has claimed (gmp/waiter.h), never one whose
 //        time is over.
-// Note   one whose time is over stays in the queue until its clock has taken it off, also
+// Note   a waiter whose time is over stays in the queue until its clock has taken it off, also
 //        when a notify has passed it over. So the destructor knows that somebody is still
-//        to touch the object, and waits: whoever has notified all may destroy it.
+//        to touch the object, and waits: after notify_all() the object may be destroyed.
 // Note   the first in the queue is the oldest. Go numbers waiters with tickets instead,
 //        because there one unlocks the mutex before it queues; a ticket could not be
 //        given back when a stop request ends the wait.

@@ -1,4 +1,4 @@
-// A count and those who wait until it is zero: what wait_group and latch have in common.
+// A count, and a list of waiters until it is zero: the common part of wait_group and latch.
 //
 // Who    wait_group.cc, latch.cc; any goroutine, any plain thread.
 // Law    kWaiting is set by a waiter while the count is above zero, and cleared, together
@@ -46,8 +46,8 @@ struct zero {
   static std::uint64_t given_up(std::uint64_t word, bool any) noexcept {
     return any || left(word) == 0 ? word : word & ~kWaiting;
   }
-  // The end of the runtime takes everybody off, and then does what those were about to who were on
-  // their way in.
+  // The end of the runtime takes all waiters off, and then finishes the calls of goroutines that were
+  // on their way in.
   static void unlink(void* object, waiter* w) noexcept {
     auto& s = *static_cast<waitable*>(object);
     lock(s);
@@ -59,8 +59,8 @@ struct zero {
   }
 };
 
-// The count has reached zero and somebody waits. All are taken off; those whose context was first
-// are left to it.
+// The count has reached zero and somebody waits. Takes all waiters off, except those that their
+// context has claimed.
 inline void release_all_inside(waitable& s, M* m) noexcept {
   wake_list go;
   while (waiter* const w = rt::wait_queue::pop_claimed(s.waiters)) go.add(w);

@@ -62,7 +62,7 @@ struct local_table : rt::goroutine_locals {
   local_value* buckets[kBuckets] = {};
 };
 
-// A plain thread's table. The pointer outlives its guard: who uses a local in a thread's very last
+// A plain thread's table. The pointer outlives its guard: a local that is used in a thread's very last
 // destructors gets a new value, which is then never destroyed.
 constinit thread_local rt::goroutine_locals* of_this_thread = nullptr;
 

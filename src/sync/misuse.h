@@ -1,5 +1,5 @@
-// What this room says when one of its objects is used wrongly: what happened, to which object, who
-// did it, and what to do instead.
+// The messages of this room when one of its objects is used wrongly: each says what happened, to which
+// object, who did it, and what to do instead.
 //
 // Who    src/sync, in user context; a lock of the object may be held.
 #pragma once

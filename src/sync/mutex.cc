@@ -14,12 +14,12 @@
 //        it clears the bit when it wins or queues again; meanwhile unlock() wakes
 //        nobody. woken and starving are never set together.
 //        held and starving do not change under one who holds both mutex and lock.
-//        owned, the word is changed in sync/mutex_biased.cc only: take and unlock_alone find
-//        it neither free nor theirs, and the lock takes it back.
-//        An unlock() wakes one whom it has claimed (gmp/waiter.h), never one who gives up.
-// Note   one who gives up, by its clock or its context, is off the list or never was on it, and has
-//        not been woken: what an unlock() set for it to compete is always used. A mutex that it
-//        left `starving` is freed by its holder in the slow way, which ends that mode.
+//        biased, the word is changed in sync/mutex_biased.cc only: take and unlock_alone find
+//        it neither free nor theirs, and the lock revokes the bias.
+//        An unlock() wakes a waiter that it has claimed (gmp/waiter.h), never one that gives up.
+// Note   a waiter that gives up, by its clock or its context, is off the list or never was on it, and
+//        has not been woken: a `woken` that an unlock() set is always used by the waiter it woke. A
+//        mutex that was left `starving` is freed by its holder in the slow way, which ends that mode.
 // Note   no spinning, by decision: on two cores a short spin (4 x 30 pauses) saves up to a
 //        fifth of the time while both are ours, and costs a core when they are not.
 // Note   with somebody waiting, unlock() is a checkpoint: a goroutine that locks and unlocks
@@ -54,17 +54,17 @@ void push_front(wait_list& l, waiter* w) noexcept {
   l.first = w;
 }
 
-// The mutex has been changed under our eyes, by somebody on another core.
+// Somebody on another core has changed the mutex since we looked.
 void met_somebody() noexcept {
   if (M* const m = arch::this_m()) rt::note_contention(*m);
 }
 
-// It is ours, and was not when we came: whoever held it was running.
+// It is ours, and was not when we came: the holder was running on another core.
 void held_a_moment_ago(const mutex_attempt& mine) noexcept {
   if (mine.was_held && !mine.queued) met_somebody();
 }
 
-// Takes it if it is free. If not, `otherwise` is added to the word: with the lock held, what says
+// Takes it if it is free. If not, adds `otherwise` to the word: with the lock held, the flags that say
 // that we are about to queue.
 bool take(waitable& s, const mutex_attempt& mine, std::uint64_t otherwise) noexcept {
   std::uint64_t seen = s.word.load(relaxed);

@@ -1,4 +1,4 @@
-// What condition_variable, and waits that may end otherwise, need of a mutex.
+// The functions of a mutex that condition_variable and the bounded waits call.
 #pragma once
 
 #include "sync/waitable.h"

@@ -1,29 +1,30 @@
-// A mutex that one P locks again and again is that P's own (base/bias.h).
+// A mutex that one P locks again and again is biased to that P (base/bias.h).
 //
 // While the word says `biased`, its flags say nothing else but held or not, and only the owner changes
-// it, sitting, by plain loads and stores. Everybody else, and the owner where it takes more than that,
-// takes it back first, and then there is the usual way. So the slow paths (sync/mutex.cc) meet no
-// word that may change without a read-modify-write of its own:
+// it, by plain loads and stores, after it has entered. Everybody else revokes the bias first and then
+// locks or unlocks in the usual way; so does the owner if there is more to do. So the slow paths
+// (sync/mutex.cc) meet no word that may change without a read-modify-write:
 //
 //     the owner                             anybody else
-//     sits; is it still mine?               sees `biased`: unbias()
-//     word = word with or without held        owner = nobody; membarrier; waits for the presence
-//     stands up                               word &= ~owned
+//     enters; is it still mine?             sees `biased`: mutex_disown()
+//     word = word with or without held        owner = nobody; membarrier; waits for the owner to leave
+//     leaves                                  word &= ~biased
 //
 // Who    mutex.h's inline half; lock() of sync/waitable.h.
-// Where  who sits is inside the runtime, for a moment (enter_briefly). Taking it back needs no runtime:
-//        what was called while one ends, an unlock() above all, happens.
-// Law    `biased` is set by who holds the mutex, while nobody waits or is at the list, and by compare-
-//        exchange: whoever looked before and comes after finds the word changed.
-//        `whose` changes under `bias_guard`, but for counting (bias::count), which is for who
-//        holds the mutex while it is nobody's own.
-// Law    who sits here waits for nobody: who takes it back may sit in a channel's lock (base/bias.h).
+// Where  an owner that has entered is inside the runtime, for a moment (enter_briefly). Revoking needs
+//        no runtime: an unlock() that is called while the runtime ends still happens.
+// Law    `biased` is set by the holder of the mutex, while nobody waits or holds the list's lock, and
+//        by compare-exchange: a thread that looked at the word before finds it changed.
+//        `whose` changes under `bias_guard`, except that the holder of a mutex that is nobody's own
+//        counts there (bias::count).
+// Law    an owner that has entered waits for nobody: the thread that revokes may be inside a channel's
+//        lock (base/bias.h).
 // Note   user code that runs inside (the move of a value under a channel's lock) may lock and unlock
-//        what nobody else wants, whoever's own it is.
-// Note   after the last store to its word the owner touches its presence only. Nobody gets in before it
-//        stands up: who is let in may destroy the mutex.
-// Note   lock() is a checkpoint here, before it locks: not after, where who yields would keep all
-//        others waiting for it.
+//        a mutex that nobody else wants, to whichever P it is biased.
+// Note   after the last store to the word the owner touches its presence only. Nobody else gets the
+//        mutex before the owner has left, since the next holder may destroy it.
+// Note   lock() is a checkpoint here, before it locks. After it, a goroutine that yields would keep all
+//        others waiting for the mutex.
 // Proof  tests/model/mutex_biased_model.cc, tests/stress/biased_stress_test.cc
 
 #include "base/lock.h"
@@ -37,7 +38,7 @@ namespace {
 
 namespace flag = mutex_flag;
 
-// Held while it is given or taken back.
+// Held while a mutex becomes biased or its bias is revoked.
 class with_bias_guard {
  public:
   explicit with_bias_guard(mutex_waitable& s) noexcept : word_(s.bias_guard) { bias_guard::acquire_word(word_); }
@@ -50,8 +51,8 @@ class with_bias_guard {
   atomic<std::uint32_t>& word_;
 };
 
-// Who cannot sit here, for want of a P or because it runs inside the runtime, takes it back and has
-// the usual way, which needs neither.
+// A thread that cannot enter, for want of a P or because it is inside the runtime, revokes the bias
+// and takes the usual way, which needs neither.
 void disown_if_without_p(mutex_waitable& s) noexcept {
   if (rt::seems_without_p()) mutex_disown(s);
 }
@@ -61,15 +62,14 @@ void disown_if_without_p(mutex_waitable& s) noexcept {
   return false;
 }
 
-// Not ours any more, or there is somebody to be woken; or as above.
+// It is not ours any more, or somebody must be woken, or we cannot enter.
 [[gnu::noinline]] bool unlock_otherwise(mutex_waitable& s) noexcept {
   disown_if_without_p(s);
   mutex_unlock_slow(s);
   return true;
 }
 
-// The usual way to the end. Once it is there, later waits come straight back to the caller's lock():
-// nobody owns the mutex then.
+// Waits in the usual way until the mutex is ours.
 [[gnu::noinline]] void wait_for(mutex_waitable& s) noexcept {
   mutex_attempt mine;
   mine.was_held = (s.word.load(relaxed) & flag::held) != 0;
@@ -78,8 +78,8 @@ void disown_if_without_p(mutex_waitable& s) noexcept {
   put_stack_place(s.locker);
 }
 
-// The two things that an owner does, sitting: if the word's flags are `from`, held or not becomes the
-// other. otherwise(): if that cannot be; outside.
+// The two things that an owner does once it has entered: if the word's flags are `from`, it flips
+// `held`. If it cannot, otherwise() is called, in user context.
 struct locking {
   static constexpr std::uint32_t from = flag::biased;
   static bool otherwise(mutex_waitable& s) noexcept { return lock_otherwise(s); }
@@ -97,7 +97,7 @@ struct unlocking {
 };
 
 // The rule makes no call (docs/design/0011-no-frame.md); these are its exceptions.
-// Inside, perhaps sitting, and nothing was done.
+// We are inside the runtime, have perhaps entered the mutex, and nothing was done.
 template <class Operation>
 [[gnu::noinline]] bool leave_otherwise(M* m, mutex_waitable& s) noexcept {
   bias::exit_biased(rt::presence_of(m));
@@ -112,7 +112,7 @@ template <class Operation>
   if (asked) rt::attend();
   return result;
 }
-// It is done, and somebody may wait for the presence that we have left.
+// It is done, and somebody may sleep until we have left the mutex.
 [[gnu::noinline]] bool wake_and_leave(M* m) noexcept {
   wake_sleeper_of(&rt::presence_of(m).at);
   rt::leave(m);
@@ -123,7 +123,7 @@ template <class Operation>
   return true;
 }
 
-// If it is our own, and is as it should be. On an M that is not inside.
+// Changes the word if the mutex is our own and the word is as it should be. On an M that is not inside.
 template <class Operation>
 [[gnu::always_inline]] inline bool change_own(M* m, mutex_waitable& s) noexcept {
   auto* const p = rt::enter_briefly(m);
@@ -131,7 +131,7 @@ template <class Operation>
   presence& mine = rt::presence_of(p);
   if (!likely(bias::try_enter_biased(s.whose, mine, bias::name_of_mutex(&s))))
     return leave_otherwise<Operation>(m, s);
-  // What the P did before it knows; the orders are for who reads the word alone: TSan.
+  // The P sees its own earlier stores anyway; the orders tell ThreadSanitizer, which knows the word only.
   const std::uint64_t seen = s.word.load(acquire);
   if (!likely(static_cast<std::uint32_t>(seen) == Operation::from))
     return leave_otherwise<Operation>(m, s);
@@ -142,7 +142,7 @@ template <class Operation>
   return true;
 }
 
-// Held by us, and nobody waits or is at the list.
+// We hold it, and nobody waits or holds the list's lock.
 void bias_towards(mutex_waitable& s, const presence& mine) noexcept {
   const with_bias_guard hold(s);
   bias::bias_towards(s.whose, mine);
@@ -164,7 +164,7 @@ void bias_towards(mutex_waitable& s, const presence& mine) noexcept {
   if (!lock_after_attending(s)) wait_for(s);
 }
 
-// Held by us, and the runtime is ending, or has ended: others may have it then.
+// We hold it, and the runtime is ending or has ended: others may have the mutex then.
 [[gnu::noinline]] void attend_without(mutex_waitable& s) noexcept {
   mutex_unlock_slow(s);
   rt::attend();  // for ever, unless somebody was only looking at our P

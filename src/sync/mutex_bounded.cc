@@ -1,9 +1,9 @@
 // mutex: waits that a clock or a context may end.
 //
-// Law    one who was woken to compete does so before it can be abandoned, or its place in the G says
-//        that the next in the queue is to compete instead (mutex.cc, pass_on). So between the wake
-//        and the attempt it does not leave the runtime: stopping the clock, or taking the wait out of
-//        the context's list, is done in the same stay as the attempt.
+// Law    a goroutine that was woken to compete does so before it can be abandoned, or its waiter says
+//        that the next in the queue is to compete instead (mutex.cc, pass_on). So it does not leave the
+//        runtime between the wake and the attempt: it stops the clock, or takes the wait out of the
+//        context's list, before it leaves again.
 // Proof  tests/stress/sync_context_stress_test.cc
 
 #include "os/os.h"

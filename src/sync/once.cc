@@ -1,4 +1,4 @@
-// once: who runs it, and those who wait for that.
+// once: one caller runs the function, and the others wait for it.
 //
 // Who    any goroutine, any plain thread.
 // Law    not done and not running => nobody waits. The end of a run that counts lets all

@@ -1,12 +1,12 @@
-// semaphore: permits in the count, and a queue of those who want some.
+// semaphore: permits in the count, and a queue of waiters that want some.
 //
 // Who    any goroutine, any plain thread.
 // Law    with the lock free: somebody waits => the count is less than what the first
 //        in the queue wants. So only a release can serve it, and by hand-over.
 //        The waiter's slot: how many it wants.
 // Note   while somebody waits the count changes under the lock only.
-// Note   permits go to one who has been claimed for them (gmp/waiter.h), or stay: a request
-//        that its clock or its context has ended first is passed over, and when it leaves the queue those
+// Note   permits go to a waiter that was claimed for them (gmp/waiter.h), or stay: a request that its
+//        clock or its context has ended first is passed over, and when it leaves the queue those
 //        behind it may want less than it did.
 // Proof  tests/stress/sync_stress_test.cc, tests/stress/sync_timed_stress_test.cc
 
@@ -87,7 +87,7 @@ bool release_inside(waitable& s, std::uintptr_t n, M* m) noexcept {
 }
 
 // w's time is over, or the runtime has ended under it: then the goroutines behind it are being
-// taken off as well. Those who are left may want less than w did.
+// taken off as well. The waiters that are left may want less than w did.
 void unlink(void* object, waiter* w) noexcept {
   auto& s = *static_cast<waitable*>(object);
   lock(s);

@@ -4,12 +4,12 @@
 // Law    with the lock free:
 //          a writer waits  =>  somebody is inside;
 //          readers wait    =>  a writer is inside or waits.
-//        So whoever waits is let in by one who leaves, always by hand-over: the word
+//        So a waiter is let in by a party that leaves, always by hand-over: the word
 //        never says "free" while somebody waits.
-//        `waiting`: a reader or a writer does.
-//        Who leaves claims whom it lets in: one whose time is over, or whose context was
-//        cancelled, is passed over.
-// Note   unlock() lets all readers in that wait, then the last of them the next
+//        `waiting` is set while a reader or a writer waits.
+//        A party that leaves claims the waiters it lets in: one whose time is over, or whose
+//        context was cancelled, is passed over.
+// Note   unlock() lets in all readers that wait, and the last of them lets in the next
 //        writer: neither side starves.
 // Proof  tests/stress/sync_stress_test.cc
 
@@ -34,15 +34,15 @@ bool anybody_waits(const shared_waitable& s) noexcept {
   return s.waiters.first != nullptr || s.readers.first != nullptr;
 }
 
-// Locked. All who wait and can be served. What they add to the word.
+// Locked. Takes all readers off that wait and can be served; returns what they add to the word.
 std::uint64_t let_readers_in_locked(shared_waitable& s, wake_list& go) noexcept {
   std::uint64_t inside = 0;
   for (; waiter* const w = rt::wait_queue::pop_claimed(s.readers); inside += kReader) go.add(w);
   return inside;
 }
 
-// Locked; the one who leaves is the last inside, and nobody can come in without the lock. Lets in
-// whose turn it is and frees the lock.
+// Locked. The caller leaves as the last one inside, and nobody can come in without the lock. Lets in
+// the side whose turn it is and frees the lock.
 wake_list let_in_locked(shared_waitable& s, bool readers_first) noexcept {
   wake_list go;
   std::uint64_t inside = 0;

@@ -1,4 +1,4 @@
-// wait_group: a count and those who wait for zero (sync/countdown.h), round after round.
+// wait_group: a count, and waiters until it is zero (sync/countdown.h), round after round.
 //
 // Who    any goroutine, any plain thread.
 

@@ -2,14 +2,14 @@
 //
 // Who    any goroutine, any plain thread.
 // Where  the list is touched inside the runtime only, with wait_flag::locked held.
-// Law    while a mutex is `biased` its word is one processor's alone (sync/mutex_biased.cc).
+// Law    while a mutex is `biased` only its owner's P changes the word (sync/mutex_biased.cc).
 //        `locked` guards the list and whatever the object says it guards. `waiting` is
 //        set exactly while the list is not empty (with the lock free). Other bits may
 //        change under the lock's holder; so every change is a compare-exchange.
 // Note   unlock() changes the word and frees the lock in one step: the last touch of
 //        the object. Only then are waiters woken, and they may destroy it.
-// Note   who is abandoned with the runtime is taken off the list (unlink). What it had,
-//        or was handed before it could run, is lost with it.
+// Note   a goroutine that is abandoned with the runtime is taken off the list (unlink). Whatever it
+//        held, or was handed before it could run, is lost with it.
 // Proof  tests/model/mutex_model.cc; tests/stress/sync_stress_test.cc, under ASan and TSan.
 #pragma once
 
@@ -47,7 +47,7 @@ inline atomic<std::uint32_t>* flags_of(waitable& s) noexcept {
   return reinterpret_cast<atomic<std::uint32_t>*>(&s.word);
 }
 
-// A mutex's: takes it back from the processor whose own it is. Inside the runtime, or undisturbed.
+// Revokes the bias of a mutex. Inside the runtime, or undisturbed (sched/hold/strict.h).
 void disown_inside(waitable& s) noexcept;
 
 inline void lock(waitable& s) noexcept {
@@ -89,7 +89,8 @@ inline std::uint64_t with_waiting(std::uint64_t word, bool waiting) noexcept {
   return waiting ? word | kWaiting : word & ~kWaiting;
 }
 
-// lockable::locker of one who is handed a lock and has not run yet. 0: a plain thread's is not known.
+// lockable::locker for a goroutine that is handed a lock and has not run yet. 0: for a plain thread it
+// is not known.
 inline std::uintptr_t stack_of(const waiter* w) noexcept {
   return w->g != nullptr ? reinterpret_cast<std::uintptr_t>(w->g->stack.lo) : 0;
 }
@@ -110,9 +111,9 @@ inline bool unlock_after_switch(rt::G*, void* object) noexcept {
   return true;
 }
 
-// Work(s, arg, M*) inside the runtime, from anywhere; M is null for a guest. A goroutine that is
-// abandoned on its way in has told the ender to do it: an unlock() or release() that was called
-// happens, and plain threads that wait for it go on.
+// Calls Work(s, arg, M*) inside the runtime, from anywhere; M is null for a guest. If the runtime ends
+// while a goroutine is on its way in, the ending thread calls Work in its place: an unlock() or
+// release() that was called happens, and plain threads that wait for it go on.
 using work_fn = bool (*)(waitable& s, std::uintptr_t arg, M* m) noexcept;
 template <work_fn Work>
 inline bool inside(waitable& s, std::uintptr_t arg = 0) noexcept {
@@ -137,8 +138,8 @@ inline bool inside(waitable& s, std::uintptr_t arg = 0) noexcept {
   return result;
 }
 
-// A plain thread's place in a queue, and its bed. Who may give up sets self.winner = &winner before
-// it queues.
+// A plain thread's place in a queue, and the note it sleeps on. A wait that may be given up sets
+// self.winner = &winner before it queues.
 struct guest_waiter {
   guest_waiter(void* object, void (*unlink)(void*, waiter*) noexcept) noexcept {
     self.thread = &note;
@@ -169,7 +170,7 @@ inline bool has_expired(const waiter* w) noexcept {
   return w->winner != nullptr && w->winner->load(relaxed) != 0;
 }
 
-// Those who are to be woken once the lock is free.
+// Waiters that are to be woken once the lock is free.
 class wake_list {
  public:
   void add(waiter* w) noexcept {
@@ -187,8 +188,8 @@ class wake_list {
   bool goroutines_ = false;
 };
 
-// Who has handed something over lets the new owner run: it sits in runnext, and nobody else can
-// get on before it has run. User context.
+// A goroutine that has handed something over lets the new owner run: that one waits in ready_next, and
+// nobody else can go on before it has run. User context.
 inline void yield_to_new_owner(bool handed_over) noexcept {
   if (handed_over && rt::on_goroutine()) rt::yield_now();
 }

@@ -13,7 +13,7 @@ namespace {
 
 using namespace base;
 
-// What the inside of a cancellation leaves to be done in user context. Each holds a reference.
+// The part of a cancellation that is left to be done in user context. Each pointer holds a reference.
 struct aftermath {
   cancel_node* root = nullptr;     // the cancellation's own reference
   cancel_node* nodes = nullptr;    // cancelled by us; through `after`
@@ -55,7 +55,8 @@ bool mark(cancel_node& n, errc why, const std::exception_ptr& cause, M* m,
   return true;
 }
 
-// The root and all below it. Takes over a reference to the root: whoever is woken may let go of his.
+// Cancels the root and all contexts below it. Takes over a reference to the root, since a goroutine
+// that is woken may drop its own.
 aftermath cancel_tree(cancel_node& root, errc why, const std::exception_ptr& cause, M* m) noexcept {
   aftermath left;
   left.root = &root;
@@ -89,8 +90,8 @@ void finish(aftermath& left) {
   drop_context(std::exchange(left.root, nullptr));
 }
 
-// Lets go after the runtime has ended, when no user code may run: not the destructors of values
-// and causes either. The memory of those is lost.
+// Drops references after the runtime has ended, when no user code may run, not even the destructors of
+// values and causes: their memory is lost.
 void forget_context(context_node* n) noexcept {
   while (n != nullptr && n->references.fetch_sub(1, acq_rel) == 1) {
     const bool is_ours = n->canceler == n && n->canceler->cause == nullptr && n->canceler->late == nullptr;
@@ -133,9 +134,9 @@ void finish_elsewhere(aftermath left, void* created_at, M* m) noexcept {
   rt::spawn_from_timer(m, b, created_at, &left, sizeof(left));
 }
 
-// Inside, on a goroutine, which may be abandoned as soon as it has left; then nobody finds what it
-// holds. So all is done here that is neither user code nor the end of a record. The rest gets a
-// goroutine of its own, except the stop requests, if the caller makes them: they are returned.
+// Inside, on a goroutine, which may be abandoned as soon as it has left; then nobody finds the
+// references it holds. So everything is done here but user code and the end of records. The rest gets
+// a goroutine of its own, except stop requests that the caller will make itself: they are returned.
 aftermath finish_inside(aftermath left, bool caller_stops, void* created_at, M* m) noexcept {
   aftermath rest, stops;
   while (left.watches != nullptr) {

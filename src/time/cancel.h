@@ -3,17 +3,17 @@
 // Who    src/time; any goroutine, any plain thread, g0 for the clock.
 // Law    state goes live -> decided -> closed, once. It leaves live under `lock`, together
 //        with the children, and `why` and `cause` never change afterwards. `done` is closed
-//        between decided and closed; whoever reads decided closes it himself before he
-//        says that there is an error. So err() != nil exactly if done is closed, to
-//        anybody who looks.
+//        between decided and closed; a thread that reads `decided` closes it itself before
+//        it says that there is an error. So for every observer err() is set exactly if done
+//        is closed.
 // Law    a link in its parent's list holds a reference, and a child one to its parent. The
 //        circle is broken by the cancellation, which is certain: the cancel_function
 //        cancels at the latest when it is destroyed, and holds a reference until then.
 //        So a record is never freed live, or with its timer running.
-// Law    `interrupts` are claimed where the state leaves live, under the same lock; those who
-//        could be are fired after it is closed. A record that is not live has none.
+// Law    `interrupts` are claimed where the state leaves live, under the same lock; those that
+//        were claimed are fired after it is closed. A record that is not live has none.
 // Note   while the parent is live, its list is its own; afterwards the list belongs to
-//        whoever cancelled the parent. Hence "linked" needs no flag.
+//        the thread that cancelled the parent. Hence "linked" needs no flag.
 //
 // Cancelling a tree.
 //
@@ -23,12 +23,12 @@
 //     the same for each child, in a loop       let go of what was cancelled
 //
 // The left side runs no user code and cannot be abandoned half-way; no two locks are held
-// at once but a timer's inside a context's. The loop needs no memory: the links of children
-// that were taken are ours.
+// at once but a timer's inside a context's. The loop needs no memory: it uses the links of the
+// children that it has taken.
 //
-// A goroutine may be abandoned as soon as it has left the runtime, and what its frame holds
+// A goroutine may be abandoned as soon as it has left the runtime, and whatever its frame holds
 // is lost. So on a goroutine the functions are started inside as well, and references are
-// let go of there unless they are the last; those get a goroutine of their own.
+// dropped there unless they are the last; those get a goroutine of their own.
 //
 // A stop callback (with_stop_token) runs in the middle of request_stop(), where a
 // goroutine must not change threads (see sync/condition_variable.cc). It does the left side
@@ -94,7 +94,7 @@ class cancel_node final : public context_node, public cancel_link, public rt::in
   base::lock<base::lock_rank::object> lock;
   base::atomic<state> now{live};        // written under lock until it is not live
   errc why{};                           // written once, before `now` is
-  std::exception_ptr cause;             // likewise
+  std::exception_ptr cause;             // written once, before `now` is
   std::exception_ptr late;              // the deadline's cause; set before the clock is started
   cancel_link* children = nullptr;      // under lock
   rt::interrupt* interrupts = nullptr;  // under lock: the waits it will end
@@ -102,7 +102,7 @@ class cancel_node final : public context_node, public cancel_link, public rt::in
   std::stop_source source{std::nostopstate};  // under lock; set once
   bool must_stop = false;               // there was a source when it was cancelled; the canceller's
 
-  // What tells it of signals; whoever calls the cancel_function ends it.
+  // The registration of a signal context; the cancel_function ends it.
   base::atomic<class signal_listener*> listener{nullptr};
 
   rt::timer clock;
@@ -116,8 +116,8 @@ bool adopt(cancel_node& n, cancel_link& l) noexcept;
 // Inside the runtime.
 bool disown_inside(cancel_node& n, cancel_link& l) noexcept;
 
-// Idempotent. User context; runs user code. Has a reference of its own before anybody is woken, who
-// may let go of the caller's.
+// Idempotent. User context; runs user code. It takes a reference of its own before it wakes anybody,
+// since a goroutine that was woken may drop the caller's.
 void cancel(cancel_node& n, errc why, const std::exception_ptr& cause);
 
 // The same on a plain thread, which leaves user code to a goroutine. It runs that itself if there is

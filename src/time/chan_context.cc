@@ -1,7 +1,7 @@
 // include/vole/chan.h: send and receive with a context.
 //
 // A select of two cases: the operation, and the channel that is closed when the context is
-// cancelled. Who waits keeps both channels alive (chan/core.h).
+// cancelled. A waiter keeps both channels alive (chan/core.h).
 
 #include <cstddef>
 

@@ -1,9 +1,9 @@
 // include/vole/time.h: timer, ticker, after. A channel with a clock in it.
 //
-// Channel and timer are one record, counted by the channel's references: timer and ticker are a
-// reference that stops when it goes; of after() nothing is left but the channel. Whoever lets go
-// last stops the clock (end), so a timer that nobody can hear does not run. Who waits can hear it:
-// the clock of a channel without handles runs on until nobody waits (chan/core.h).
+// Channel and timer are one record, counted by the channel's references. A timer or ticker is one
+// reference, and stops the clock when it goes; after() returns only the channel. When the last
+// reference goes, the clock is stopped (end), so a timer from which nobody can receive does not run. A
+// waiter counts: the clock of a channel without handles runs on until nobody waits (chan/core.h).
 //
 // Who    stop, reset, end: any thread, in user context. fire: g0.
 // Law    only two send: the fire function, while the timer is pending, and start, under `one`,
@@ -16,11 +16,11 @@
 //            empty the ring      under the channel's lock
 //            (reset: add again)
 //
-//        What is received after they have returned was sent after they emptied the ring: by
-//        nobody, or by what reset added. What was taken out there counts as pending: of a timer
-//        that is stopped once, either stop() says true or its value is received, never both.
-// Law    the fire function takes the channel's lock and never `one`, which is held while it is
-//        waited for. Order: one, then the channel's.
+//        A value that is received after they have returned was sent after they emptied the ring:
+//        so it comes from the timer that reset added. A value that they took out counts as pending:
+//        if a timer is stopped once, either stop() says true or its value is received, never both.
+// Law    the fire function takes the channel's lock and never `one`, which is held by the thread
+//        that waits for the function. Order: `one`, then the channel's lock.
 // Note   when the runtime ends, pending timers are forgotten; reset starts them again in the next.
 // Proof  tests/stress/clock_stress_test.cc
 

@@ -1,4 +1,4 @@
-// A goroutine that does one thing for a counted record and then lets go of it.
+// A goroutine that does one thing for a counted record and then drops its reference.
 //
 // Who    src/time, which keeps users' functions until their time has come.
 // Law    the goroutine takes over one reference. Does has
@@ -59,7 +59,7 @@ void inside(F&& f) noexcept {
   rt::leave(m);
 }
 
-// Likewise, with a runtime that runs.
+// The same, but starts the runtime first if none runs.
 template <class F>
 void inside_started(F&& f) noexcept {
   if (rt::on_goroutine()) return inside(f);

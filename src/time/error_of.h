@@ -1,8 +1,8 @@
-// What a context says, for the library's own code.
+// A context's error, for the library's own code.
 //
-// Who    net, between the first and the last step of something that others wait for. context::err() is
-//        not for that: it is a call of the user's, which may be the goroutine's last when the runtime
-//        ends (vole/detail/left_behind.h), and then nobody knows what it holds.
+// Who    net, in the middle of an operation that others may wait for. context::err() is not for that:
+//        as every call of the user's it may be the goroutine's last when the runtime ends
+//        (vole/detail/left_behind.h), and then nothing that the goroutine holds is given up.
 // Where  anywhere: takes no lock, does not enter the runtime.
 // Proof  tests/regress/cancelled_wait_keeps_its_file_test.cc
 #pragma once

@@ -1,4 +1,4 @@
-// include/vole/signal.h: a context that a signal cancels. Who hears of signals is api/signal.cc.
+// include/vole/signal.h: a context that a signal cancels. The registrations are in api/signal.cc.
 
 #include <vole/signal.h>
 

@@ -30,7 +30,7 @@ void sleep_for_ns(std::int64_t ns) noexcept {
 
 namespace {
 
-// Who waits on a channel keeps it alive, so the context may go if the runtime ends meanwhile.
+// A waiter keeps its channel alive, so the context may go if the runtime ends meanwhile.
 bool sleep_unless(std::int64_t when, const context& ctx, std::error_code& error) noexcept {
   error = ctx.err();
   if (error) return false;

@@ -1,7 +1,7 @@
 // include/vole/context.h: after_func(ctx, fn), context_callback.
 //
-// Law    whoever takes `pending` decides: the cancellation, which starts the function, or
-//        stop(), which destroys it.
+// Law    the party that clears `pending` decides: the cancellation starts the function, stop()
+//        destroys it.
 // Note   two references: the list's, which the goroutine takes over, and the handle's. The
 //        handle keeps the context alive, the watch does not.
 // Note   a context_callback waits for `over`, which is closed when the function is gone: by the
@@ -26,7 +26,7 @@ class watch_node final : public cancel_link {
   watch_node(deferred_ptr f, chan<> o, void* site) noexcept
       : cancel_link(true), fn(f.release()), over(std::move(o)), created_at(site) {}
 
-  // The goroutine's: the function ends with it, whoever still has a handle.
+  // The goroutine's: the function is destroyed with it, even if a handle is left.
   static void work(watch_node& w) {
     struct end_of_fn {
       watch_node& mine;
@@ -62,9 +62,9 @@ class watch_node final : public cancel_link {
 
   atomic<std::uint32_t> references{2};
   atomic<bool> pending{true};
-  deferred* fn;  // owned; its end is up to whoever took `pending`, or to the last reference
+  deferred* fn;  // owned; freed by the party that cleared `pending`, or with the last reference
   const chan<> over;  // a context_callback's; else nil
-  atomic<std::uint64_t> runner{0};  // the goroutine in `fn`; read by that one, and by others in vain
+  atomic<std::uint64_t> runner{0};  // the id of the goroutine in `fn`; 0: none
   void* const created_at;
 };
 

@@ -1,14 +1,14 @@
 // Timers, and goroutines that sleep, in the order in which they are due: a 4-ary heap that knows
 // where each of its timers stands.
 //
-// Who    whoever holds the lock that guards the heap (timer/timer_set.h).
+// Who    the holder of the lock that guards the heap (timer/timer_set.h).
 // Law    slot[i].when >= slot[(i - 1) / 4].when. A timer has a ticket for as long as it stands
 //        here: timers[ticket] is the timer, where[ticket] its slot, and the slot names the
 //        ticket, or none (a dead slot). A sleeper needs neither record nor ticket: nobody stops
 //        it, and its slot names the goroutine.
 // Law    sifting touches no timer and no goroutine: `when` is copied into the slot, and where a
-//        timer stands is written beside the heap. Timers lie on the stacks of those who wait, each
-//        on a page that nobody has touched for long.
+//        timer stands is written beside the heap. Timers lie on the stacks of waiting goroutines,
+//        each on a page that nobody has touched for long.
 // Note   stopping is lazy and yet final: the slot dies, in O(1), and the timer, which may lie
 //        on the stack of a goroutine that waits no longer, is free at once. Dead slots are
 //        dropped when they come to the top, or all of them when a stop makes them more than a
@@ -46,7 +46,7 @@ struct timer {
   void (*forgotten)(timer* t) noexcept = nullptr;
 };
 
-// Sleepers that are due, off the heap: theirs who took them, to make runnable.
+// Sleepers that are due and off the heap: the thread that took them makes them runnable.
 struct risen {
   static constexpr std::size_t kMost = 32;
 
@@ -88,8 +88,8 @@ class timer_heap {
     drop_dead_top();
   }
 
-  // Whoever is due, in turn: sleepers, until there is no room for more, or a timer, which ends it.
-  // nullptr: no timer came up.
+  // Takes what is due, in turn: sleepers until there is no room for more, or up to the first timer,
+  // which is returned. nullptr: no timer came up.
   timer* pop_due(std::int64_t now, risen& up) noexcept {
     up.n = 0;
     while (size_ != 0 && slots_[0].when <= now && up.n < risen::kMost) {
@@ -189,7 +189,7 @@ class timer_heap {
     if (has_ticket(s)) where_[ticket_of(s)] = static_cast<std::uint32_t>(i);
   }
 
-  // Has those fetched that are likely to be popped next.
+  // Prefetches those that are likely to be popped next.
   [[gnu::always_inline]] void prefetch(std::int64_t now) const noexcept {
     for (std::size_t i = 0; i <= kWays && i < size_; ++i) {
       if (slots_[i].when > now || slots_[i].what == kDead) continue;

@@ -1,16 +1,16 @@
-// A P's timers and sleepers: a heap under a lock, and what the others may know of it without one.
+// A P's timers and sleepers: a heap under a lock, and what others may read of it without the lock.
 //
-// Who    add: the M that holds the P, or whoever has none (on timer_set 0). stop: any thread.
+// Who    add: the M that holds the P; a thread without a P uses timer_set 0. stop: any thread.
 //        add_sleeper: the M that holds the P, for a goroutine whose context is saved.
-//        take_due: whoever fires: its own P, or a thief.
+//        take_due: the M that fires: the P's own, or a thief.
 // Where  in the runtime; takes lock_rank::timer.
 // Law    a timer is touched by nobody else after stop has returned, or after its fire
-//        function has run. `firing` is the one whose function runs: stop waits for it, so it
+//        function has run. `firing_` is the timer whose function runs: stop waits for it, so stop
 //        must not be called under a lock that the function takes.
 // Law    a fire function that adds its timer again does so with add_again, on the same timer_set:
 //        `home` of a timer changes only while nobody can stop it, or under both guards (adopt).
-// Law    one thread at a time fires from a timer_set (begin_firing). Who comes while it does goes
-//        on without: `first` still says that something is due.
+// Law    one thread at a time fires from a timer_set (begin_firing). Another that comes meanwhile goes
+//        on without firing: `first` still says that something is due.
 // Note   timer_sets are static: a timer that has fired keeps its `home`, which must be a timer_set
 //        in the next runtime too.
 #pragma once
@@ -31,11 +31,11 @@ class alignas(64) timer_set {
   constexpr timer_set() noexcept = default;
 
   // When the first one is due; kNoTimer: none stands here. As a hint, or in the one order of
-  // seq_cst for whoever is about to sleep.
+  // seq_cst for an M that is about to sleep.
   std::int64_t first() const noexcept { return first_.load(seq_cst); }
 
   enum class added : std::uint8_t { refused, behind, in_front };
-  // `t` stands nowhere.
+  // `t` is in no timer_set.
   added add(timer* t, std::int64_t when) noexcept {
     holding hold(guard_);
     t->when = when;
@@ -48,8 +48,8 @@ class alignas(64) timer_set {
     return heap_.push_sleeper(g, when) ? placed_locked(when) : added::refused;
   }
 
-  // From t's own fire function, on the timer_set that fires it: wherever else, a stop that comes now
-  // would look for it here and find its place in another heap.
+  // Called by t's own fire function, on the timer_set that fires it. On any other one, a stop that
+  // comes now would look for t here, with a place that belongs to another heap.
   static added add_again(timer* t, std::int64_t when) noexcept {
     return t->home.load(relaxed)->add(t, when);
   }
@@ -83,7 +83,7 @@ class alignas(64) timer_set {
     }
   }
 
-  // False: somebody is at it.
+  // False: another thread fires from this timer_set.
   bool begin_firing() noexcept { return !busy_.exchange(true, std::memory_order_acquire); }
   void end_firing() noexcept { busy_.store(false, std::memory_order_release); }
 

@@ -15,9 +15,11 @@
 // `quiet` meanwhile and writes nothing: quiet = 1 after its last event, quiet = 0 before the next.
 // An M that is busy inside need not be caught outside: its own stamp says that it has moved on.
 //
-// Law    no event is in a generation before one that it follows: the word is one for all, and who
-//        was told of an event reads it later than who told. A word in each M would break that.
-//        A4: the chunk goes to who makes `buffer` null, the M when it moves on, or the writer.
+// Law    an event is never in an earlier generation than one that it follows: there is one word for
+//        all, and the M that acts on an event reads it later than the M that wrote the event. A word
+//        in each M would break that.
+//        A4: the M, when it moves on, and the writer compete for the chunk: it goes to the one that
+//        makes `buffer` null.
 // Note   written against an Env, so that tests/model runs this very text.
 // Rejected: stopping the world; a lock or an atomic read-modify-write for each event.
 // Proof  tests/model/advance_model.cc, tests/stress/trace_stress_test.cc
@@ -68,8 +70,8 @@ void advance(Env& env, std::uint32_t stamp) noexcept {
 }
 
 // ── the M ──
-// Its first event in a generation: what it has of the one before is submitted, only then does it say
-// that it has moved on.
+// Called at the M's first event in a generation: submits its chunk of the one before, and only then
+// says that it has moved on.
 template <class Env, class T>
 void move_on(Env& env, T& t, std::uint32_t stamp) noexcept {
   if (auto* const left = t.buffer.exchange(nullptr, seq_cst)) env.submit(left);

@@ -73,7 +73,7 @@ own_code whose(dictionary& n, std::uintptr_t pc) noexcept {
   return static_cast<own_code>(c.own);
 }
 
-// Through vole's own frames, which have records. What it ends at may be a function that has none.
+// Walks through vole's own frames, which have frame records, up to a function that may have none.
 arch::frame out_of_library(dictionary& n, const G& g, arch::frame f) noexcept {
   const std::byte* const top = g.stack.lo + g.stack.bytes;
   while (f.pc != 0 && whose(n, f.pc) == own_code::compiled) f = arch::caller_of(f, g.stack.lo, top);

@@ -1,5 +1,5 @@
-// What a thread has defined in this generation, places and strings, by their numbers; and what it
-// knows of program counters.
+// The places and strings that a thread has defined in this generation, by their numbers; and a cache
+// of what it knows about program counters.
 //
 // Who    the owner of the `traced` it belongs to.
 // Note   an entry that another one displaces is defined again when it comes back: a second number for

@@ -19,7 +19,7 @@ namespace {
 
 constinit atomic<std::uint64_t> acquisitions[1024];
 
-// Events of who is no M, or of one that is not inside as itself.
+// For events of a thread that is no M, and of an M that is outside the runtime.
 template <class Fn>
 void as_thread0(Fn&& fn) noexcept {
   holding hold(shared.lock);

@@ -5,7 +5,7 @@
 // Where  inside, under any lock up to `retake`. An M without a P has passed its retake lock since it
 //        came in: before that the taker of its P may be counting its events.
 // Law    an event is written before what it tells of can be seen by others: before the goroutine is
-//        queued, the P given up, the lock freed. So whoever acts on it writes later.
+//        queued, the P given up, the lock freed. So a thread that acts on it writes later.
 //        An M's events are its own thread's; everybody else writes as thread 0, under a lock.
 // Proof  tests/api/trace_test.cc, tests/stress/trace_stress_test.cc
 #pragma once
@@ -57,7 +57,7 @@ void got_p(M& m, const P& p) noexcept;       // it has none yet
 void gives_p(M& m) noexcept;                 // it still has it
 void p_is_taken(const M& from, const P& p) noexcept;  // under `from`'s retake lock
 
-// ── calls ── `from`: who asked for it
+// ── calls ── `from`: the frame that called blocking()
 void call_begins(M& m, arch::frame from) noexcept;
 void call_ends(M& m) noexcept;
 

@@ -10,7 +10,7 @@
 namespace vole::rt::trace {
 namespace {
 
-constexpr std::uint32_t kRingAt = 4;  // full chunks: then whoever fills one rings
+constexpr std::uint32_t kRingAt = 4;  // so many full chunks, and the writer is woken
 
 struct shipped_submit {
   void submit(chunk_header* full) const noexcept { trace::submit(full); }
@@ -116,7 +116,7 @@ void event_writer::lose() noexcept {
   wake_writer_if_asleep();
 }
 
-// What the thread has, and the goroutine on it.
+// Says which P the thread has, and which goroutine is on it.
 void event_writer::say_first(const M& m) noexcept {
   const P* const p = m.p != nullptr ? m.p : m.away;
   G* const g = m.trace.captured ? nullptr : m.curg;

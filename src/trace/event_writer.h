@@ -1,9 +1,9 @@
 // Writes one event, with the definitions that it needs, into a thread's chunk.
 //
 // Who    emit.cc. One event_writer at a time for each `traced`.
-// Law    what a event_writer has written is added to the chunk as a whole when it goes: who kills the process
-//        finds whole events. In a generation that is not kept, or when there is no chunk left, a event_writer
-//        writes nothing; in the second case that is counted, and the writer is asked for a cut.
+// Law    the event is added to the chunk as a whole when the event_writer is destroyed: a process that
+//        is killed leaves whole events. In a generation that is not kept, or when no chunk is left, an
+//        event_writer writes nothing; the second case is counted, and the writer is asked for a cut.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr std::size_t kMostText = 4096;  // bytes of a string; more is cu
 
 class event_writer {
  public:
-  // in_call: what the thread is in, should it not have written anything in this session.
+  // in_call: whether the thread is in blocking(), in case it has written nothing in this session.
   event_writer(traced& t, const M* m, bool in_call = false) noexcept
       : t_(t), stamp_(shared.stamp.load(relaxed)) {
     if (is_discarded(stamp_) && t.stamp.load(relaxed) == stamp_) return;

@@ -1,6 +1,6 @@
 // The trace format's numbers: docs/trace-format.md says what each means.
 //
-// Who    whoever writes traces. A leaf: it knows nothing of the runtime.
+// Who    everything that writes or reads traces. A leaf: it knows nothing of the runtime.
 #pragma once
 
 #include <cstddef>

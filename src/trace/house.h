@@ -1,4 +1,4 @@
-// What a trace needs to know of the scheduler, which lies above this room.
+// The questions that a trace asks of the scheduler, which lies above this room.
 //
 // Who    declared here, defined by sched/report/traced.cc.
 #pragma once
@@ -25,8 +25,8 @@ struct house {
 };
 extern const house the_house;
 
-// ── what the scheduler tells ──
-// A runtime is about to start: what the last one left behind is closed. Plain threads.
+// ── the scheduler's calls ──
+// A runtime is about to start: events of the last one are closed. Plain threads.
 void runtime_begins() noexcept;
 // One has ended. A trace of VOLE_TRACE is made complete, and goes on when there is another one.
 void runtime_ended() noexcept;

@@ -33,8 +33,8 @@ struct lists {
   std::int64_t now;
 };
 
-// Records are read while their goroutines live and die. Not instrumented: what changes meanwhile is
-// thrown away, or is said better by events.
+// Records are read while their goroutines live and die. Not instrumented: if a goroutine changes
+// meanwhile, its record is thrown away, or its events say the same better.
 [[gnu::no_sanitize_thread, gnu::noinline]] bool read_g(const G& g, std::int64_t now,
                                                        listed_g* to) noexcept {
   const g_status s = status_of(g);
@@ -76,7 +76,7 @@ struct lists {
 void list_m(M& m, void* arg) noexcept {
   auto& l = *static_cast<lists*>(arg);
   const std::uint64_t tid = m.tid.load(relaxed);
-  if (tid == 0) return;  // not born yet
+  if (tid == 0) return;  // its thread has not started yet
   listed_m one{m.id, tid, 0, 0, 0, false};
   m.retake_lock.acquire();
   const P* const p = m.p != nullptr ? m.p : m.away;

@@ -1,8 +1,9 @@
 // The listing of a generation: every goroutine and every thread there is.
 //
 // Who    the writer, during a visit, right after the generation has begun.
-// Law    who has no event in this generation does not change while it is read. Of all others what is
-//        said here may be of any moment, but for origin and name: those belong to the id.
+// Law    a goroutine or thread without an event in this generation does not change while it is read.
+//        For all others the listing may describe any moment of it, except that origin and name are
+//        right: those belong to the id.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Names for the program counters of traces: functions, files, lines, and the modules they are in.
 //
-// Who    want: whoever writes events, inside the runtime. The rest: the writer.
+// Who    want: threads that write events, inside the runtime. The rest: the writer.
 // Where  want takes no lock and allocates nothing. look_up_all reads files, and takes its time.
-// Note   what does not fit any more stays without a name.
+// Note   when the table is full, further program counters stay without a name.
 #pragma once
 
 #include <cstddef>

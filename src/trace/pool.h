@@ -1,7 +1,7 @@
 // The chunks that events are written into: slots of one size, in memory of their own, as many as there
 // are. A flight recorder's ring is such memory, shared with a file.
 //
-// Who    take, submit: whoever writes events. The rest: the writer.
+// Who    take, submit: threads that write events. The rest: the writer.
 // Where  inside the runtime too, under any lock of a lower rank.
 // Law    a slot is free, in the hands of one thread, full, or the writer's. Only the writer frees.
 #pragma once

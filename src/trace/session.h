@@ -21,7 +21,7 @@ enum class kind : std::uint8_t { none, file, ring };
 // Writes a whole trace to fd, which belongs to the session from now on, also if this fails: a file, a
 // pipe, a socket. Nothing but the end of the session needs to seek there.
 std::error_code start_on(int fd) noexcept;
-// Likewise, to a file that it makes or empties.
+// The same, to a file that it makes or empties.
 std::error_code start_file(const char* path) noexcept;
 // Ends the trace to a file or descriptor: what was recorded is complete and named, the descriptor is
 // closed. The first error of those that happened while it was written, if any.

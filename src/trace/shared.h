@@ -1,4 +1,4 @@
-// What the parts of this room share: the generation, thread 0, and the writer's wake_word.
+// The state that the parts of this room share: the generation, thread 0, and the writer's wake word.
 #pragma once
 
 #include <cstdint>

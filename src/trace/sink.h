@@ -24,7 +24,7 @@ struct moment {
 };
 moment this_moment() noexcept;
 
-// What a generation's end has to say of each thread.
+// What the end of a generation says of one thread.
 struct book {
   struct count {
     std::uint64_t events = 0;

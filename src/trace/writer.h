@@ -17,7 +17,7 @@ struct plan {
 int start(const plan& p) noexcept;
 
 enum class order : std::uint32_t { none, cut, names, snapshot, end };
-// `names`: what was recorded is complete and named; nothing more is recorded until the next cut.
+// `names`: the events so far are complete and named; nothing more is recorded until the next cut.
 // Returns when that is done. 0 or errno.
 int run(order what, const char* path = nullptr) noexcept;
 void join() noexcept;  // after `end`

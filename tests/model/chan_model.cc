@@ -37,7 +37,7 @@ const chan_type kType{sizeof(value), alignof(value),
                       },
                       nullptr, nullptr};
 
-// The shipped operations, or copies of as_guest and close_inside with one fault each.
+// The shipped operations, or copies of as_guest and chan_close_inside with one fault each.
 enum class fault {
   none,
   wakes_under_lock,    // and releases the lock of what may be gone

@@ -22,7 +22,7 @@ class value_node;
 
 class context_node {
  public:
-  // Shares the parent, and inherits who cancels it and where values are looked for.
+  // Shares the parent, and inherits its canceler and the place where values are looked up.
   explicit context_node(context_node* from) noexcept : parent(from) {
     if (from == nullptr) return;
     from->references.fetch_add(1, std::memory_order_relaxed);
@@ -36,7 +36,7 @@ class context_node {
   std::atomic<std::uint32_t> references{1};
   context_node* const parent;
   cancel_node* canceler = nullptr;     // the nearest at or above; null: it is never cancelled
-  const value_node* values = nullptr;  // likewise
+  const value_node* values = nullptr;  // the nearest at or above; null: there are none
 };
 
 inline context_node* share_context(context_node* n) noexcept {
@@ -44,7 +44,7 @@ inline context_node* share_context(context_node* n) noexcept {
   return n;
 }
 
-// What ends a wait when the context is cancelled (src/sched/wait/interrupt.h). Null: it never is.
+// The source of interrupts of this context (src/sched/wait/interrupt.h). Null: it is never cancelled.
 rt::interrupter* interrupter_of(const context_node* n) noexcept;
 
 // A loop: a chain of a million contexts must not be a million calls deep.

@@ -12,7 +12,7 @@
 // Where  user context, on the goroutine's own stack.
 // Law    each of these calls comes back on the thread that it was made from, its home: compilers keep
 //        the addresses of errno and of thread_local variables in registers across calls. There is one
-//        exception, counted in stats().hooked_migrations: docs/libraries.md.
+//        exception, counted in stats().hooked_migrations.
 // Law    nothing here reads or writes errno.
 #pragma once
 

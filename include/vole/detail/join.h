@@ -161,13 +161,13 @@ class joinable_task final : public join_state<R> {
     bool alive_ = true;
   };
 
-  // Whoever gets the task out of the goroutine's record finishes it, once.
+  // The caller that gets the task out of the goroutine's record finishes it; only one does.
   static joinable_task* claim(void* callable) noexcept {
     return std::atomic_ref<joinable_task*>(static_cast<record*>(callable)->open)
         .exchange(nullptr, std::memory_order_acq_rel);
   }
 
-  // On the goroutine, having claimed it. The runtime may end while it tells those who wait.
+  // On the goroutine, having claimed it. The runtime may end while it wakes the waiters.
   void finish_here(void* callable, outcome o) noexcept {
     auto* const mine = static_cast<record*>(callable);
     mine->finishing = this;

@@ -26,7 +26,7 @@ class net_handle {
 
   explicit operator bool() const noexcept;  // neither empty nor closed
 
-  // Whoever waits goes on with errc::closed; when this returns they are out, and the descriptor
+  // Every wait ends with errc::closed; when this returns all users have left, and the descriptor
   // is closed. Idempotent.
   void close() const noexcept;
 

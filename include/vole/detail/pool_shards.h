@@ -1,7 +1,7 @@
 // A pool's lists: one per processor, more or less. Not for users.
 //
 // Who    any goroutine or plain thread, in user context; no lock of the runtime is taken.
-// Law    a node is in at most one list, and belongs to whoever took it off.
+// Law    a node is in at most one list, and belongs to the caller that took it off.
 // Note   which shard comes first is a hint: the goroutine may be on another processor by
 //        the time it looks. A shard whose lock is taken is passed over: its holder may
 //        have been descheduled.

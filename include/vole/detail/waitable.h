@@ -26,7 +26,7 @@ namespace detail {
 
 // False: it is cancelled; why is in `error`, which is cleared otherwise.
 bool may_wait(const context& ctx, std::error_code& error) noexcept;
-// What a wait that a context ended throws.
+// The exception of a wait that a context ended.
 [[noreturn]] void throw_wait_ended(const char* what, const std::error_code& error);
 
 namespace wait_flag {
@@ -41,7 +41,7 @@ inline constexpr int count_shift = 32;
 inline constexpr std::uint64_t one = std::uint64_t{1} << count_shift;
 }  // namespace wait_flag
 
-// Those who wait on an object, in order. Guarded by the object's lock.
+// The waiters of an object, in order. Guarded by the object's lock.
 struct wait_list {
   rt::waiter* first = nullptr;
   rt::waiter* last = nullptr;
@@ -52,8 +52,8 @@ struct waitable {
   wait_list waiters;
 };
 
-// What one locks. `locker` lies on the stack of whoever locked it last: so a dump knows who holds it.
-// It is written by who holds the lock, and read by dumps as it is.
+// A waitable that is locked. `locker` is an address on the stack of the party that locked it last: by
+// it a dump knows the holder. The holder writes it, and dumps read it without the lock.
 struct lockable : waitable {
   std::uintptr_t locker = 0;
 };
@@ -115,10 +115,10 @@ struct mutex_waitable : lockable {
     std::uint32_t count = 0;
     std::uint8_t doublings = 0;
   } whose;
-  std::atomic<std::uint32_t> bias_guard{0};  // a lock: it is being given or taken back
+  std::atomic<std::uint32_t> bias_guard{0};  // a lock: the bias is being given or revoked
 };
 
-// What one call of lock() remembers between its attempts.
+// The state of one call of lock() between its attempts.
 struct mutex_attempt {
   std::int64_t since = 0;  // when it first queued
   bool queued = false;
@@ -134,14 +134,14 @@ bool mutex_lock_until(waitable& s, std::int64_t when) noexcept;
 bool mutex_lock_unless(waitable& s, const context& ctx, std::error_code& error) noexcept;
 void mutex_unlock_slow(waitable& s) noexcept;
 void mutex_others_wait() noexcept;  // unlocked, and somebody is about to compete
-// The word says `biased`. mine: has it, or waits for it. lock: false: by somebody else, or it is held; once that flag is gone, or
-// the mutex is not free, there is the usual way.
+// For a word that says `biased`. mutex_lock_mine locks it, waiting if it must. mutex_lock_biased returns false if
+// it is not ours, or is held: then the caller takes the usual way.
 void mutex_lock_mine(mutex_waitable& s) noexcept;
 bool mutex_lock_biased(mutex_waitable& s) noexcept;
 void mutex_unlock_biased(mutex_waitable& s) noexcept;
 void mutex_disown(mutex_waitable& s) noexcept;  // takes the flag away
-// Now and then who has locked it is asked who it is. Not at every so-and-so-many times: two that
-// take turns would hide each other.
+// Now and then the party that locks is counted (mutex_sample). The interval is uneven: with an even
+// one, two Ps that take turns would hide each other.
 inline constexpr bool mutex_is_sampled(std::uint64_t word) noexcept {
   const std::uint64_t n = word >> wait_flag::count_shift;
   return ((n ^ n / mutex_sampling) % mutex_sampling) == 0;
@@ -167,7 +167,7 @@ bool shared_lock_shared_unless(shared_waitable& s, const context& ctx,
                                std::error_code& error) noexcept;
 
 // ── condition_variable ──
-// What a stop callback and the wait it may end share; guarded by the condition variable's lock.
+// Shared by a stop callback and the wait it may end; guarded by the condition variable's lock.
 struct condition_stop {
   waitable& condition;
   rt::waiter* waiter = nullptr;

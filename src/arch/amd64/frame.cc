@@ -6,7 +6,7 @@
 namespace vole::arch {
 
 void* make_first_frame(std::byte* top) noexcept {
-  // What a fresh thread has: every floating-point exception masked, round to nearest.
+  // As in a fresh thread: every floating-point exception masked, round to nearest.
   constexpr std::uint64_t kMxcsr = 0x1f80, kX87 = 0x037f;
   auto* frame = reinterpret_cast<std::uint64_t*>(top - VOLE_FRAME_BYTES);
   frame[0] = kMxcsr | (kX87 << 32);

@@ -27,7 +27,7 @@ std::int64_t thread_sleeps() noexcept {
 }
 
 std::int64_t cpu_ns_of(std::uint64_t thread_id) noexcept {
-  // What pthread_getcpuclockid makes of a thread's id, for one that may have ended.
+  // The same clock id as pthread_getcpuclockid's, for a thread that may have ended.
   constexpr std::uint32_t kPerThread = 4, kCpuTime = 2;
   const auto clock = static_cast<clockid_t>((~static_cast<std::uint32_t>(thread_id) << 3) |
                                             kPerThread | kCpuTime);

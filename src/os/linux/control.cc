@@ -161,7 +161,7 @@ control_news await_control(const control_socket& s, int connection, std::int64_t
 int accept_control(const control_socket& s) noexcept {
   const int connection = accept4(s.listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (connection >= 0 && may_ask(connection)) return connection;
-  // Without a descriptor to spare, who waits would wake us again at once.
+  // Without a descriptor to spare, the client that waits would wake us again at once.
   if (connection < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
     pollfd wake_word = {s.wake_word, POLLIN, 0};
     poll(&wake_word, 1, 100);
@@ -195,7 +195,7 @@ bool send_text(const control_socket& s, int connection, const char* text,
                std::size_t bytes) noexcept {
   std::int64_t deadline = now_ns() + kTakenWithin;
   while (bytes > 0) {
-    // What can be sent at once is sent even if it was seen_word.
+    // Text that can be sent at once is sent even after ring_control.
     const ssize_t n = send(connection, text, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) {

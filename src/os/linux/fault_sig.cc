@@ -1,4 +1,4 @@
-// The fault handler: ours first, then whoever was there before us.
+// The fault handler: ours first, then the handler that was there before us.
 //
 // Note   if somebody has put a handler over ours, remove_ leaves theirs alone; ours
 //        then only passes faults on, since theirs may call it. A later install_

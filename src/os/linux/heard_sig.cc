@@ -1,9 +1,9 @@
-// Signals that the program wants to hear of: counted by a handler, taken by a thread.
+// Signals that the program has asked for: a handler counts them, a thread takes the counts.
 //
-// Who    hear, unhear: one thread at a time, in user context (api/signal.cc). take: likewise.
+// Who    hear, unhear, take: one thread at a time, in user context (api/signal.cc).
 //        The handler: any thread, at any instruction.
-// Law    the handler counts, then rings; who waits reads the wake_word, then takes the counts, then
-//        sleeps if the wake_word has not seen_word since. So no count is left lying.
+// Law    the handler counts, then changes the wake word. The waiting thread reads the wake word, then
+//        takes the counts, then sleeps if the wake word is unchanged. So no count is overlooked.
 // Note   while it runs all other signals wait: it never nests, however many come, and the
 //        alternate stack is deep enough. Calls that it interrupts are restarted.
 //        If somebody has put a handler over ours, unhear and reset leave theirs alone.

@@ -1,4 +1,4 @@
-// A signal that is not ours goes to whoever would have had it without us.
+// Passes a signal that is not ours on to the handler that would have had it without us.
 //
 // Who    the handlers of this room (*_sig.cc), in signal context.
 #pragma once
@@ -26,8 +26,8 @@ inline void call_handler(const struct sigaction& a, const sigset_t& mask, int nu
   pthread_sigmask(SIG_SETMASK, &was, nullptr);
 }
 
-// A default action that must still happen: dropped back to, so that the instruction faults again.
-// What was sent by kill() does not come again by itself.
+// The default action must still happen: it is restored, so that the instruction faults again. A signal
+// that was sent by kill() does not come again by itself, so it is raised.
 inline void die_of(int number, bool sent) noexcept {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;

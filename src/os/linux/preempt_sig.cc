@@ -3,7 +3,7 @@
 //
 // Where  vole_on_preempt: signal context, on the thread's alternate stack, with every signal
 //        blocked that libc lets us block (its own two stay open: setgid() waits for them).
-// Law    errno is what it was. The handler is never taken away again: a signal may be on its way.
+// Law    errno is preserved. The handler is never taken away again: a signal may be on its way.
 // Note   timers by the bare system call: glibc's wrapper may allocate. A timer of CPU time expires
 //        on a tick of the kernel, in a thread that runs: a call that blocks is not interrupted.
 #include <cerrno>
@@ -91,7 +91,7 @@ extern "C" void vole_on_preempt(int number, siginfo_t* info, void* context) {
   errno = saved;
 }
 
-// One at a time: a runtime that starts, and whoever asks the first question.
+// Held while the handler is installed: a runtime that starts and the first question may both do so.
 bool install(int signal) noexcept {
   for (int spins = 0; installing.exchange(true, std::memory_order_acquire); ++spins) {
     if (spins == 1 << 20) return false;  // a program that dies in here still has its last words

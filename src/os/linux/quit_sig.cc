@@ -1,10 +1,10 @@
 // SIGQUIT, for a dump.
 //
-// Law    errno is what it was. Installed once, never taken away: whoever was there before us has
-//        its turn afterwards. The default action, and that of a program which ignores SIGQUIT, do
-//        not happen any more; in a forked child, where nobody would print anything, the default
-//        one does.
-// Note   who puts a handler over ours later (signal_notify, for one) has the signal alone.
+// Law    errno is preserved. The handler is installed once and never taken away: the handler that was
+//        there before us has its turn afterwards. If there was none, or SIGQUIT was ignored, the
+//        program goes on; in a forked child, where nobody would print anything, the default action
+//        happens.
+// Note   a handler that is put over ours later (signal_notify, for one) has the signal alone.
 #include <unistd.h>
 #include <cerrno>
 #include <csignal>

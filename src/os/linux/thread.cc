@@ -22,7 +22,7 @@ constinit sigset_t saved_mask{};
 constinit base::atomic<bool> mask_saved{false};
 constinit base::atomic<std::uint32_t> never{0};
 
-// What a new thread needs to know. On pages of its own: the child must not need malloc.
+// The arguments of a new thread. They have pages of their own: the child must not need malloc.
 struct birth {
   thread_spec spec;
   sigset_t mask;

@@ -1,4 +1,4 @@
-// What a thread of ours does, by the kernel's word: the letter after its name in
+// The state of one of our threads as the kernel gives it: the letter after its name in
 // /proc/self/task/<id>/stat.
 //
 // Note   the name stands in brackets and may contain anything: the last bracket ends it.

@@ -1,8 +1,8 @@
 // The end of a slice, in the signal handler: strict.h.
 //
-// Where  signal context, on the M's alternate stack, every signal blocked. What is called from here
-//        takes locks of the runtime and sleeps on futexes; it was called for a thread that holds
-//        none of them.
+// Where  signal context, on the M's alternate stack, every signal blocked. The functions called here
+//        take locks of the runtime and sleep on futexes; the thread that was interrupted holds none
+//        of those locks.
 // Note   inside the runtime nothing is done: sysmon has set the attention word of an M whose slice
 //        is over (slices.h), and the way out tests it.
 
@@ -83,7 +83,8 @@ void evict_self(M& m) noexcept {
   m.hot.leave();
 }
 
-// What a trace is told; without one, only that its first event should not call this M's goroutine running.
+// Tells the trace. Without one it only notes the capture, so that the first event of a later trace does
+// not call this M's goroutine running.
 void tell_captured(M& m, bool had_p) noexcept {
   if (trace::is_traced(m)) trace::captured(m, had_p);
   m.trace.captured = true;

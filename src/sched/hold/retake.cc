@@ -61,8 +61,8 @@ constexpr std::int64_t kSliceWithoutP = 20 * 1000 * 1000;  // ns
 
 }  // namespace
 
-// It neither sets nor clears `attention` where the look succeeds: somebody whose look has failed
-// before may be counting on it, and the M may be between its store of in_rt and its test.
+// If the look succeeds `attention` is neither set nor cleared: another thread whose look has failed
+// may be counting on it, and the M may be between its store of in_rt and its test.
 bool expose(P* p) noexcept {
   M* const m = lock_owner(p);
   if (m == nullptr) return false;

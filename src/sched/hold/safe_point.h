@@ -1,6 +1,6 @@
-// Safe-point functions [11]: something that is run once for every P, by whoever owns it.
+// Safe-point functions [11]: a function that is run once for every P, by the P's owner.
 //
-//     who asks                                  who owns a P
+//     the asker                                 the owner of a P
 //     A1 under L: p.safe_point = 1 for all Ps;  O1 in find, after the stop request: attention = 0,
 //        runs it for those on the idle list        then p.safe_point? runs it. Leaving the runtime
 //     A2 who has p? asks for attention, hides      with nothing else asked: the same
@@ -16,15 +16,15 @@
 // Who    on_every_p: any thread in user context, a goroutine's too. on_every_p_inside: sysmon, and a
 //        guest that is inside. Not a thread that is inside with a P: it would wait for itself.
 // Law    the function is run exactly once for each P there is, by one thread at a time for each, and
-//        what it wrote is seen by who asked. No P is made or goes meanwhile, and the world is not
-//        stopped: who asks holds what a stopper holds, and a second one waits.
+//        the asker sees what it wrote. No P is made or goes meanwhile, and the world is not stopped:
+//        the asker holds the stopper's lock, and a second asker waits.
 //        The function may be run under L and under retake locks: it takes no lock of a rank below
 //        thread_maker, waits for nothing, wakes nobody.
-// Note   attention is asked for by kSafePoint where nobody asks for more. Whoever finds that value
-//        may put 0 in its place and go on; all other askers write 1, over it if need be, and are
+// Note   attention is asked for by kSafePoint if nobody asks for more. An M that finds that value
+//        may put 0 in its place and go on; all other requests write 1, over it if need be, and are
 //        answered as always: g0 looks at both. A handler of strict mode, and leave_in_place, leave
-//        without answering: that is what A4 asks again for.
-//        A P that travels to a thread not yet born is waited for, as by a stop.
+//        without answering: that is why A4 asks again.
+//        If a P travels to a thread that is still being made, the asker waits for it, as a stop does.
 //        Written against an Env, so that tests/model runs this very text.
 // Proof  tests/model/safe_point_model.cc, tests/stress/safe_point_stress_test.cc
 #pragma once
@@ -108,10 +108,10 @@ using function = void (*)(P& p, void* arg) noexcept;
 
 // Returns when it has been run for every P. False: no runtime runs.
 bool on_every_p(function fn, void* arg) noexcept;
-// Likewise. Returns how many there were.
+// The same from inside. Returns how many Ps there were.
 std::uint32_t on_every_p_inside(function fn, void* arg) noexcept;
 
-// ── who owns a P ──
+// ── the owner of a P ──
 void run_owner(P& p) noexcept;     // O1, O3
 bool attend_owner(M& m) noexcept;  // O1, leaving. False: something else is asked of the M
 void taken_owner(M& m) noexcept;   // O2, under the M's retake lock

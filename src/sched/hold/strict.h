@@ -7,15 +7,15 @@
 //     the M's stand-in   -> the global queue
 //     the P              -> handed off
 //     sleep on the M's note, inside the handler, until
-//       somebody picks the stand-in:  with his P, -> running     (locked.cc)
-//       release:                       without one, -> evicted    (release_all_captured)
+//       an M picks the stand-in:      with that M's P, -> running   (locked.cc)
+//       it is released:               without a P, -> evicted       (release_all_captured)
 //
 // The goroutine keeps its thread, so registers, locks, thread_locals and errno are as they were.
-// The stand-in is a G that lies in the M and is never run: whoever picks it from a queue finds the
-// captured thread behind it, or, after a release, nobody. The goroutine itself is in no queue meanwhile, and
-// its lock_os_thread is not touched.
+// The stand-in is a G inside the M that is never run: an M that picks it from a queue finds the
+// captured thread behind it or, after a release, nobody. The goroutine itself is in no queue
+// meanwhile, and its lock_os_thread is not touched.
 //
-//     capture                            who picks the stand-in
+//     capture                            the M that picks the stand-in
 //     captured = 1      (seq_cst)        standing = false  (seq_cst)
 //     standing = true? else push         captured 1 -> 0? wake : drop it
 //
@@ -24,7 +24,7 @@
 //
 // Law    capture is never needed for progress and never allowed to stop it. A thread that holds a
 //        lock of the runtime is not captured: it is inside (in_rt), a guest, or `undisturbed`.
-//        Who changes `captured` from 1 to 0 wakes the M, nobody else.
+//        The thread that changes `captured` from 1 to 0 wakes the M, and no other does.
 // Note   docs/design/0009-strict-mode.md has the reasons for each release.
 #pragma once
 
@@ -52,7 +52,7 @@ inline bool is_stand_in(const G* g) noexcept {
 bool claim_picked(M& m) noexcept;
 // Every captured thread runs on, without a P. Takes no lock.
 void release_all_captured() noexcept;
-// a release for as long as a fork lasts.
+// Captured threads are released for as long as a fork lasts.
 void before_fork() noexcept;
 void after_fork() noexcept;
 

@@ -1,8 +1,8 @@
-// What the library owns in a goroutine's frame, so that it is not lost with the frame.
+// Things that the library owns in a goroutine's frame, so that they are not lost with the frame.
 //
 // A goroutine that waits when the runtime ends does not come back, and its frames are not
-// unwound. What a user owns there is lost, by contract. What the library owns there (a descriptor
-// that is being connected, the list of addresses to try) is the library's to free.
+// unwound. A user's objects there are lost, by contract. The library's own (a descriptor
+// that is being connected, the list of addresses to try) must be freed by the library.
 //
 // Who    net. On any thread, in user context. A local variable: the last one made goes first.
 // Where  the end of the runtime destroys the value (end.cc), on the thread that ends it, when no
@@ -10,7 +10,7 @@
 // Law    the destructor of T runs no user code and waits for nobody.
 // Law    whenever the goroutine enters the runtime, the value is in order.
 // Note   a plain thread is not abandoned: there it is just a value. A goroutine that is left on a
-//        zombie keeps what it owns for ever.
+//        zombie keeps its belongings for ever.
 // Proof  tests/regress/descriptors_of_abandoned_goroutines_test.cc
 #pragma once
 

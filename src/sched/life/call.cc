@@ -25,7 +25,7 @@ std::uint32_t mark_of(const M& m) noexcept {
   trace::call_begins(m, {reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),
                          *static_cast<std::byte* const*>(__builtin_frame_address(0))});
 }
-// The call that has been told of does not begin after all: user context.
+// A call that a trace was told of does not begin after all: user context.
 void take_back_begin(M& m) noexcept {
   if (!trace::is_traced(m) || !m.trace.in_call) return;
   enter_or_look(m);

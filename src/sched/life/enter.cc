@@ -30,7 +30,7 @@ bool restored(M& m) noexcept {
   m.retake_lock.acquire();
   const bool has_p = m.p != nullptr, zombie = m.zombie, patient = m.patient;
   if (!has_p) {
-    // Lent to who has stopped the world. A zombie has written its last event.
+    // The P was lent to the world-stopper. A zombie has written its last event.
     if (m.away != nullptr && !zombie && trace::is_traced(m)) trace::gives_p(m);
     m.away = nullptr;  // from here on nobody gives it back to us
     m.returns.store(m.returns.load(relaxed) + 1, relaxed);
@@ -64,8 +64,8 @@ void sleep_as_zombie() noexcept {
   os::park_forever();
 }
 
-// Asked for and without a P: at the end of a runtime those in user code are (sched/run/end.cc). A taker
-// that is just looking at our P makes us yield for nothing.
+// Is the attention word set while the P is away? At the end of a runtime that is so for all that are in
+// user code (sched/run/end.cc). A taker that is just looking at our P makes us yield for nothing.
 void sleep_if_left_behind() noexcept {
   const M* const m = arch::this_m();
   if (m == nullptr || m->hot.attention.load(relaxed) == 0 || m->hot.p.load(relaxed) != nullptr ||
@@ -138,10 +138,10 @@ void entry_checkpoint() noexcept {
 }
 
 void attend() noexcept {
-  if (in_value_move()) return;  // who leaves the runtime looks again
+  if (in_value_move()) return;  // the word is tested again when the runtime is left
   for (;;) {
     M* const m = enter();
-    // A safe point, or whoever asked has been served without us.
+    // A safe point asked, or the request has been served without us.
     if (safe_point::attend_owner(*m) || m->hot.attention.load(seq_cst) == 0) {
       if (!m->hot.leave()) return;
       continue;
@@ -166,9 +166,9 @@ void attend_in_place() noexcept {
       return;
     }
     if (!sched.stopping.load(seq_cst)) {
-      m->hot.leave();  // the word stays set, so that the next who leaves yields
+      m->hot.leave();  // the word stays set: the next time we leave we yield
       if (!sched.stopping.load(seq_cst)) return;
-      continue;  // who began to stop the world meanwhile may have seen us inside
+      continue;  // a stopper that came meanwhile may have seen us inside
     }
     m->hot.attention.store(0, seq_cst);
     if (sched.stopping.load(seq_cst)) world::yield_p_to_stopper(*m);

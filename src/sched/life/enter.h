@@ -21,7 +21,7 @@ bool enter_or_look(M& m) noexcept;  // in, past the retake lock. False: without 
 void regain() noexcept;
 void attend() noexcept;      // somebody wants our attention; user context
 
-// Who was left in user code when the runtime ended: include/vole/detail/left_behind.h.
+// For goroutines that were left in user code when the runtime ended: include/vole/detail/left_behind.h.
 extern atomic<std::uint32_t> left_behind;
 void sleep_if_left_behind() noexcept;          // user context
 [[noreturn]] void sleep_as_zombie() noexcept;  // the runtime has ended without this M
@@ -46,7 +46,8 @@ inline void leave(M* m) noexcept {
   if (!try_leave(m)) [[unlikely]] attend();
 }
 
-// Likewise, for who must stay on its thread: gives its P to who stops the world, but does not yield.
+// The same, for callers that must stay on their thread: gives the P to a world-stopper, but does not
+// yield.
 void attend_in_place() noexcept;
 inline void leave_in_place(M* m) noexcept {
   if (!try_leave(m)) [[unlikely]] attend_in_place();

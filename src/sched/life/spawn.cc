@@ -170,8 +170,9 @@ void discard_g(G* g) noexcept {
   leave(m);
 }
 
-// What is the rule makes no call but a last one, so it needs no frame (docs/design/0011-no-frame.md):
-// a record at hand, an id, a few pointers to copy, room in the ring, somebody awake.
+// The common path makes no call but a last one, so it needs no frame (docs/design/0011-no-frame.md): a
+// record is at hand, an id is left, there are a few pointers to copy, the ring has room, and somebody
+// is awake.
 void spawn_trivial(birth b, void* created_at, const void* callable, std::size_t bytes) noexcept {
   M* const m = this_m();
   if (m == nullptr || !is_few_pointers(bytes)) [[unlikely]]

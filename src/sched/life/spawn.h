@@ -1,8 +1,9 @@
 // Birth of a goroutine.
 //
-// Two steps, because the callable is the user's: new_g inside the runtime, then
-// the caller moves its callable into the record outside of it (that may throw:
-// discard_g), then publish_g. A callable whose move copies bytes takes one step.
+// It takes two steps, because moving the callable is user code: new_g inside the
+// runtime; then the caller, outside, moves its callable into the record (if that throws:
+// discard_g); then publish_g. A callable whose move copies bytes takes one step,
+// spawn_trivial.
 //
 // Law    from publish_g on, somebody else may run the goroutine, and it may be over.
 // Note   no stack yet: a goroutine that waits in a queue costs its record only.
@@ -15,13 +16,13 @@
 
 namespace vole::rt {
 
-// What every goroutine has, by value: a spawn is a matter of registers.
+// The properties that every goroutine has. By value, so that a spawn passes them in registers.
 struct birth {
   void (*invoke)(void* callable);
   void (*abandon)(void* callable, bool running) noexcept;
 };
 
-// What few have.
+// The options that few goroutines have.
 struct spawn_options {
   const char* name = nullptr;     // copied, cut to 55 characters
   std::uint32_t stack_bytes = 0;  // 0: the default
@@ -39,7 +40,7 @@ void spawn_with_options(birth b, void* created_at, const spawn_options& w, const
 void spawn_from_timer(M* m, birth b, void* created_at, const void* callable,
                       std::size_t bytes) noexcept;
 
-// A guest's way in where only a runtime that runs will do: starts it if none does.
+// guest_enter for callers that need a running runtime: starts one if none runs.
 void guest_enter_started() noexcept;
 
 }  // namespace vole::rt

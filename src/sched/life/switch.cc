@@ -17,8 +17,8 @@
 namespace vole::rt {
 namespace {
 
-// What the departing side keeps and the arriving side gets back. Mostly there is nothing on
-// either side; a G's copy is empty unless it departed with something.
+// Saves the departing goroutine's exception state and restores the arriving one's. Mostly both are
+// empty; a G's copy is empty unless it departed while it handled an exception.
 inline void swap_exceptions(M& m, G* from, G* to) noexcept {
   arch::exception_globals& live = *m.exceptions;
   const bool brings = to != nullptr && to->has_exceptions;
@@ -37,7 +37,7 @@ bool nothing_else_to_do(M& m) noexcept {
          m.p->ready_next.load(relaxed) == nullptr;
 }
 
-// In the frame of the door's decision: that is every switch.
+// Inlined into the door's decision, which every switch goes through.
 [[gnu::always_inline]] inline void* aim_plainly(M& m, P& p, G* g) noexcept {
   m.curg = g;
   set_status(*g, g_status::runnable, g_status::running);
@@ -65,16 +65,16 @@ bool nothing_else_to_do(M& m) noexcept {
          (sched.global.size_hint() != 0 || first_timer(p.id) != kNoTimer);
 }
 
-// With a P, it may run whom it likes right here: no goroutine owns it, nobody asks for it.
+// The M has a P and may run any goroutine here: it is not locked to one, and nobody asks for it.
 [[gnu::always_inline]] inline bool is_free(const M& m) noexcept {
   return likely(m.locked_g == nullptr) && likely(m.hot.attention.load(relaxed) == 0);
 }
-// Likewise, and without a word about it: there is no trace.
+// The same, and there is no trace that must be told.
 [[gnu::always_inline]] inline bool is_free_plainly(const M& m) noexcept {
   return likely(both_zero(m.hot.attention, m.hot.unplain));
 }
 
-// Picked, but it has no stack yet or runs on another thread only: can it run right here?
+// A picked goroutine that has no stack yet, or is locked to a thread: can it run right here?
 [[gnu::noinline]] G* settle(M& m, G* g) noexcept {
   if (!g->locked && (g->started || attach_cached_stack(*m.p, g))) return g;
   m.picked = g;
@@ -100,8 +100,8 @@ bool nothing_else_to_do(M& m) noexcept {
   return settle(m, g);
 }
 
-// What most switches come to, without a call, while nobody handles an exception: to the goroutine
-// that was readied last, or, of a yield, to the ring's oldest. nullptr: pick() knows more.
+// Most switches, without a call, while nobody handles an exception: to the goroutine that was readied
+// last or, for a yield, to the ring's oldest. nullptr: pick() must look further.
 [[gnu::always_inline]] inline bool runs_plainly(const G& g) noexcept {
   return likely(g.started && !g.locked && !g.has_exceptions);
 }
@@ -272,7 +272,7 @@ extern "C" vole_next vole_goroutine_finish() noexcept {
 }
 
 extern "C" void vole_wake_sleeper(atomic<std::uint32_t>* word) noexcept { wake_sleeper_of(word); }
-// By itself, not by whom its thread runs now.
+// The refused goroutine is made ready in its own name, not in that of the one that runs now.
 extern "C" void vole_refused(M* m, G* g) noexcept {
   if (trace::is_traced(*m)) [[unlikely]] trace::unblocked_by_nobody(*g);
   ready_untold(m, g);

@@ -2,10 +2,10 @@
 //
 // Who    vole_decide_*: on the stack of the goroutine that departs, inside the
 //        runtime. vole_refused: on the stack that was switched to.
-// Law    the quick pick looks at runnext and the own ring, nothing else: no lock,
-//        no timer, no poll. The departing goroutine may hold a channel's lock until
-//        its landing, and anything more could need that very lock. Everything else
-//        is g0's.
+// Law    the quick pick looks at ready_next, runnext and the own ring, and at nothing
+//        else: no lock, no timer, no poll. The departing goroutine may hold a channel's
+//        lock until the landing, and anything more could need that very lock. Everything
+//        else is g0's.
 #pragma once
 
 #include "arch/context.h"

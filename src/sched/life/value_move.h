@@ -1,11 +1,11 @@
 // Is this thread in the middle of a value's move, under a channel's lock?
 //
-// The move of a value that does not throw, and the destructor of what it leaves behind, are the
-// only user code that runs inside the runtime. There a channel is locked, and perhaps the P's presence
-// is taken, so that code may neither wait for anybody nor wake anybody.
+// The move of a value that does not throw, and the destructor of the value it leaves behind, are the
+// only user code that runs inside the runtime. A channel is locked then, and its P may be inside a
+// biased lock (base/bias.h), so that code may neither wait for anybody nor wake anybody.
 //
-// Who    chan says so, around each such call. What may wait or wake asks: enter() and guest_enter(),
-//        and what goes into neither.
+// Who    chan marks each such call with a value_move. enter() and guest_enter() ask in_value_move(),
+//        and so do the functions that wait or wake without entering.
 // Law    nothing between the constructor and the destructor of value_move changes the thread: every
 //        way to do that is refused.
 // Proof  tests/crash/value_move_test.cc, tests/regress/selects_wait_for_each_other_test.cc

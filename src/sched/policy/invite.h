@@ -1,14 +1,15 @@
-// When sysmon calls a thief for what lies beside an idle P (docs/design/0010-second-core.md).
+// When sysmon calls a thief for work that waits beside an idle P (docs/design/0010-second-core.md).
 //
-// Who makes a goroutine runnable mostly calls a thief himself. Left to sysmon is what he owes, what the
-// poller brought, and the work of a P for which wake-ups have been in vain (P::wasted_wakes). It looks at each P
-// that runs while another is idle; what it does not decide at one look it remembers until the next.
+// A goroutine that makes another runnable mostly calls a thief itself. Three kinds of work are left to
+// sysmon: deferred wake-ups, goroutines that the poller brought, and the work of a P for which wake-ups
+// have been wasted (P::wasted_wakes). sysmon looks at each P that runs while another is idle, and
+// remembers from one look to the next what it saw.
 //
 // Who    sysmon.
-// Law    newborns of a P for which nobody is called: at the first look that sees them, unless a thief
-//        was called within the last kThiefWaits. What lies behind a goroutine that makes no switch:
-//        after kStuck. Everything else has had a turn meanwhile, and waits for thief_waits(): for
-//        kThiefWaits, up to kWaitMost times as long after wake-ups in vain.
+// Law    a thief is called for newborns of a P for which nobody is called: at the first look that sees
+//        them, unless one was called within the last kThiefWaits. For work behind a goroutine that
+//        makes no switch: after kStuck. All other work has had a turn meanwhile, and waits for
+//        thief_waits(): kThiefWaits, and up to kWaitMost times as long after wasted wake-ups.
 // Proof  sched/policy/invite_test.cc
 #pragma once
 
@@ -24,7 +25,7 @@ inline constexpr std::int64_t kThiefWaits = 400 * kMicro;  // for work that is b
 inline constexpr std::int64_t kStuck = 150 * kMicro;  // no switch for so long, and work behind it
 inline constexpr unsigned kWaitMost = 32;
 
-// What sysmon sees of a P that runs.
+// A P that runs, as sysmon sees it.
 struct p_view {
   const runnable* ready_next;
   std::uint64_t switches, rests, spawned;
@@ -33,28 +34,29 @@ struct p_view {
   bool polled;  // it has what the poller brought, and nobody was called for it
 };
 
-// What it remembers of one.
+// What sysmon remembers of a P between two looks.
 struct p_history {
   const runnable* ready_next;
   std::uint64_t switches;
   std::int64_t still_since;  // when this number of switches was first seen
   std::uint64_t rests;
   std::uint64_t spawned;
-  std::int64_t stealable_since;   // since a thief was last called: when there was first something there
-  bool newborns;             // likewise: it has made some
-  std::int64_t invited_at;  // when that was
+  std::int64_t
+      stealable_since;      // when, since a thief was last called, there was first something there
+  bool newborns;            // it has made some since a thief was last called
+  std::int64_t invited_at;  // when a thief was last called
 };
 
-// How long a thief is kept waiting: the longer, the more wake-ups for the P's work have been in vain.
-// But newborns are not what those were judged by.
+// How long a thief is kept waiting: the more wake-ups for the P's work were wasted, the longer. That
+// does not hold for newborns, by which those wake-ups were not judged.
 inline std::int64_t thief_waits(unsigned wasted_wakes, bool newborns) noexcept {
   if (newborns || wasted_wakes <= kManyWasted) return kThiefWaits;
   const unsigned more = wasted_wakes - kManyWasted;
   return kThiefWaits * (more < 4 ? 2u << more : kWaitMost);
 }
 
-// Since when there has been something to steal. It is not forgotten when there is nothing: a ring that
-// is empty now and then is in use, too. But who has seen to all that the poller brought keeps up.
+// Since when there has been something to steal. A ring that is empty now and then still counts as in
+// use. But a P that has run everything the poller brought keeps up by itself.
 inline std::int64_t stealable_since(const p_view& p, const p_history& last, std::int64_t now) noexcept {
   const bool keeps_up = p.polled && p.rests != last.rests;
   return last.stealable_since != 0 && !keeps_up ? last.stealable_since : p.stealable ? now : 0;
@@ -64,12 +66,12 @@ inline bool has_newborns(const p_view& p, const p_history& last) noexcept {
   return last.newborns || p.spawned != last.spawned;
 }
 
-// Newborns for which nobody was called when they were made: no look but this one keeps them waiting.
+// Newborns for which nobody was called when they were made: they wait until the first look, no longer.
 inline bool fork_waits(const p_view& p, const p_history& last, std::int64_t now) noexcept {
   return has_newborns(p, last) && p.wasted_wakes >= kManyWasted && now - last.invited_at >= kThiefWaits;
 }
 
-// What follows from one look.
+// The conclusion from one look.
 struct opinion {
   p_history seen;       // to be remembered, if nobody is called
   std::int64_t waits;  // how long a thief does
@@ -100,7 +102,7 @@ inline p_history after_call(const p_view& p, std::int64_t now) noexcept {
   return {nullptr, 0, 0, 0, p.spawned, 0, false, now};
 }
 
-// No P is idle, or this one does not run: what a thief would be called for is remembered.
+// No P is idle, or this one does not run: the reasons to call a thief are remembered.
 inline p_history passed_over(const p_history& last, std::uint64_t spawned) noexcept {
   const bool newborns = last.newborns || spawned != last.spawned;
   return {nullptr, 0, 0, last.rests, spawned, last.stealable_since, newborns, last.invited_at};

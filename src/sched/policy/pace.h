@@ -12,7 +12,8 @@ namespace vole::rt::sysmon {
 
 inline constexpr std::int64_t kMicro = 1000, kMilli = 1000 * kMicro, kSecond = 1000 * kMilli;
 inline constexpr std::int64_t kShortest = 20 * kMicro;  // while calls block
-inline constexpr std::int64_t kFirst = 200 * kMicro;    // after a rest: who blocks rings (hurry)
+inline constexpr std::int64_t kFirst =
+    200 * kMicro;  // after a rest: a call that may block wakes it
 inline constexpr std::int64_t kSuspicious = 200 * kMicro;
 inline constexpr std::int64_t kLongest = 1 * kMilli;  // while a P is busy
 inline constexpr std::int64_t kNetworkPollEvery = 1 * kMilli;  // polls, if nobody has since [28]

@@ -18,7 +18,7 @@ constexpr std::int64_t kInside = 1 * kMilli;     // see waits_for_us
 constexpr std::int64_t kCrowded = 4 * kMilli;    // the urgent slice in real time, see has_hogged
 constexpr std::int64_t kUnneeded = 10 * kMilli;  // asleep with a P that nobody needs [27]
 
-// What was seen of a P when last looked at, as long as its tick stands still.
+// The last look at a P, as long as its tick stands still.
 struct observation {
   M* m;
   std::uint32_t tick;
@@ -52,23 +52,23 @@ finding take(P& p, observation& last, bool runs_on) noexcept {
   return retake::evict(&p, runs_on) ? finding::taken : finding::suspicion;
 }
 
-// Nobody needs the P, but its thread sleeps. An idle P more costs nothing, a P in use keeps sysmon
-// awake.
+// Nobody needs the P, but its thread sleeps. It is taken: an idle P costs nothing, a P in use keeps
+// sysmon awake.
 finding take_unneeded(P& p, observation& last) noexcept {
   if (!may_take()) return finding::nothing;
   last.m = nullptr;
   return retake::evict(&p, false) ? finding::taken : finding::nothing;
 }
 
-// Its slice is over. It counts CPU time, unless those that were evicted compete for the processors:
-// they must not keep a thread from running and, with its P, everybody else.
+// Is its slice over? A slice counts CPU time, unless evicted threads compete for the processors: they
+// could keep this thread from running, and with its P everybody who waits for that.
 bool has_hogged(const observation& s, demand d, std::int64_t now) noexcept {
   const bool urgent = d == demand::urgent;
   if (s.cpu_last - s.cpu_begin >= (urgent ? kUrgentSlice : kSlice)) return true;
   return sched.evicted.load(relaxed) != 0 && now - s.begin >= (urgent ? kCrowded : kSlice);
 }
 
-// Strict mode: its own timer will see to it, unless that has had its time.
+// Strict mode: its own timer will capture it, unless that has had time enough and has not.
 bool left_to_its_signal(const observation& s, std::int64_t now) noexcept {
   const std::int64_t cpu = s.cpu_last - s.cpu_begin;
   return strict::sees_to(*s.m, sched.evicted.load(relaxed) != 0 ? now - s.begin : cpu);
@@ -88,8 +88,8 @@ bool sleeps(const M& m) noexcept {
   return os::state_of(m.tid.load(relaxed)) == os::thread_state::sleeping;
 }
 
-// Strict mode: inside the runtime it waits for somebody who holds a lock of ours, or a move of a
-// channel's value does. The former is soon over.
+// Strict mode: an M that sleeps inside the runtime waits for the holder of one of our locks, or user
+// code in the move of a channel's value waits. The former is soon over.
 bool waits_for_us(const M& m) noexcept {
   return sched.captured_ms.load(relaxed) != 0 && m.hot.in_rt.load(std::memory_order_acquire) != 0;
 }

@@ -1,4 +1,4 @@
-// Who keeps a P too long: sysmon's half of preemption [27], [29], [30].
+// Goroutines that keep a P too long: sysmon's half of preemption [27], [29], [30].
 //
 // A goroutine that runs on, and one that sleeps in the kernel without having said so, look
 // the same from outside: the P's tick stands still. The thread's CPU clock tells them apart.
@@ -17,7 +17,7 @@
 // Who    sysmon.
 // Law    a P is taken from a thread that runs only if somebody needs it: no P is idle, and
 //        there is work that this one keeps from running. A wrong guess costs an eviction, never
-//        correctness: the thread runs on, and comes in again like everybody who lost his P [24].
+//        correctness: the thread runs on, and comes in again like every evicted one [24].
 // Note   slices count CPU time: a thread that the kernel does not let run has not hogged
 //        anything.
 #pragma once
@@ -28,7 +28,7 @@
 
 namespace vole::rt::slices {
 
-// What is waiting for a P, apart from the P's own queue.
+// The work that waits for a P, apart from the P's own queue.
 enum class demand : std::uint8_t {
   none,
   work,    // the global queue
@@ -38,7 +38,7 @@ enum class demand : std::uint8_t {
 enum class finding : std::uint8_t {
   nothing,
   suspicion,  // look again soon
-  in_call,    // likewise, very soon
+  in_call,    // look again very soon
   taken,
 };
 

@@ -20,7 +20,7 @@
 namespace vole::rt {
 namespace {
 
-constexpr std::size_t kSpare = 4096;  // goroutines that may be born while we prepare
+constexpr std::size_t kSpare = 4096;  // goroutines that may be started while we prepare
 
 VOLE_READS_AS_IT_IS bool is_suspended(const G& g) noexcept {
   const g_status s = status_of(g);

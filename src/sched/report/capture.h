@@ -42,7 +42,7 @@ class capture : public captured_set {
   bool prepare() noexcept;
   // All that are alive, up to what was prepared. `own`: the stack of `caller`; both may be null.
   // `stopped`: the world is, and by us; those whose P the stop has taken are shown as running.
-  // `ask`: who runs is asked for its stack; take_answers() is to follow. May be null.
+  // `ask`: goroutines that run are asked for their stacks; take_answers() must follow. May be null.
   void take(const G* caller, const own_stack* own, bool stopped, questions* ask) noexcept;
   void take_answers(questions& asked) noexcept;  // waits for them, for a limited time
 

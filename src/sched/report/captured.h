@@ -1,7 +1,7 @@
-// What a picture of goroutines consists of: a record of each, and their stacks as return addresses.
+// The parts of a picture of goroutines: a record of each, and their stacks as return addresses.
 //
-// Who    capture.h fills it with this program's; the `vole` command with another one's. dump_text.h
-//        prints it.
+// Who    capture.h fills it with this program's goroutines, the `vole` command with another program's.
+//        dump_text.h prints it.
 // Where  signal-safe: memory comes from the kernel.
 // Law    equal stacks are kept once, so a million goroutines in one place cost a million records
 //        and one stack.
@@ -48,7 +48,7 @@ struct captured {
   unread reason;            // if the stack is not known: why not
   g_status status;
   wait_reason why;
-  bool locked, is_caller, is_new;  // to its thread; who takes the picture; has not run yet
+  bool locked, is_caller, is_new;  // to its thread; it takes the picture; it has not run yet
   char name[kNameShown];
 };
 

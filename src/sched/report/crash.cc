@@ -136,7 +136,7 @@ void print_origin(const origin& by) noexcept {
 // The last words of this thread have begun: what is thrown, and by whom.
 constinit thread_local bool told = false;
 
-// What run() is about to rethrow on this thread.
+// The exception that run() is about to rethrow on this thread.
 constinit thread_local const origin* rethrown = nullptr;
 constinit std::terminate_handler before_rethrow = nullptr;
 

@@ -1,4 +1,4 @@
-// What the program says when it dies: stack overflow, an exception that leaves a
+// The last words of the program: for a stack overflow, an exception that leaves a
 // goroutine, a broken invariant.
 //
 // Who    boot installs and uninstalls. The fault hook runs in signal context, on
@@ -7,7 +7,7 @@
 //        and, where there is one, what to do about it. Once it has begun, the program does not
 //        end otherwise: base/fatal.h, wait_if_dying.
 // Note   where run() and spawn() hand an exception on, the stack of the throw is gone before anybody
-//        knows that nobody wants it: they have to catch, and what is caught is unwound.
+//        knows that no handler exists: they have to catch it, and catching unwinds the stack.
 // Rejected: a frame of its own around every such function, whose personality routine looks at the
 //        stack in the search phase, when no handler has been found yet. It takes assembly and unwind
 //        tables by hand for each processor, on the way of every spawn, for a report that gdb's
@@ -33,8 +33,8 @@ origin this_origin() noexcept;  // on a goroutine
 // In a handler, before std::terminate(): it was thrown there, and our join_handle had it.
 void tell_uncollected(const origin& by) noexcept;
 
-// Around the rethrow of what has left the main goroutine: if it has no handler, it is told where it
-// comes from. Nothing is unwound then; so whoever gets to end_rethrow() knows that it has one.
+// Around the rethrow of an exception that has left the main goroutine: if it has no handler, the last
+// words say where it comes from. Nothing is unwound then; so if end_rethrow() is reached, it has one.
 void begin_rethrow(const origin& by) noexcept;
 void end_rethrow() noexcept;
 

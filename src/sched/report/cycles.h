@@ -3,13 +3,13 @@
 //
 // Who    dumps, after the world runs again: from a picture. The `vole` command: of another program.
 // Where  no malloc: memory comes from the kernel; without it nothing is said.
-// Law    an edge of a wait group or a join is one of many that must all be gone; one that leads back
-//        is enough for a circle that nobody gets out of.
-// Law    who locks what it has locked already waits for itself: a circle of one.
-// Note   who holds a mutex is a conclusion (holders.h): the text says "probably". Who is joined is
-//        known: the goroutine's record begins with the address of what its join_handle waits on. A
-//        wait group's goroutines are those whose function begins with its address: wait_group::go
-//        makes it so, and go([&group] {...}) does.
+// Law    a wait for a group waits for several goroutines at once; if one of them leads back, that is
+//        enough for a circle that nobody gets out of.
+// Law    a goroutine that locks a mutex which it holds already waits for itself: a circle of one.
+// Note   the holder of a mutex is a conclusion (holders.h): the text says "probably". The goroutine that
+//        is joined is known: its record begins with the address of what its join_handle waits on. A
+//        wait group's goroutines are those whose function begins with the group's address, as that of
+//        wait_group::go and of go([&group] {...}) does.
 // Proof  tests/crash/report_test.cc
 #pragma once
 

@@ -28,8 +28,8 @@ void one(const G& g, const own_stack* own, bool plain, sink out, void* arg) noex
 bool shows_all_frames() noexcept;
 // Its stack and who made it, without the head.
 void body(const captured& c, const own_stack& stack, sink out, void* arg) noexcept;
-// To stderr: who was still there when the runtime ended, those that have waited longest first.
-// Nothing, if nobody was. Sorts the picture; user context, outside.
+// Prints to stderr which goroutines were left when the runtime ended, those that have waited longest
+// first. Prints nothing if there were none. Sorts the picture; user context, outside.
 void leaks(capture& c) noexcept;
 
 // "program+0x1234", which addr2line understands.

@@ -16,7 +16,7 @@ using base::unmap_pages;
 
 constexpr std::size_t kIdsShown = 8;
 
-// What makes two goroutines one block.
+// Two goroutines with the same key are one block.
 auto kind_of(const captured& c) noexcept {
   return std::tuple(c.stack, c.reason, c.status, c.why, c.created_at, c.invoke, c.locked,
                     c.is_caller);

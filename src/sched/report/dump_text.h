@@ -18,7 +18,8 @@ struct manner {
   bool by_age = false;      // those that have waited longest first
 };
 
-// Who waits for each other, then every block, the caller's first. Sorts the picture.
+// First the circles of goroutines that wait for each other, then every block, the caller's first. Sorts
+// the picture.
 void write_blocks(captured_set& c, manner how, text_sink out, void* arg) noexcept;
 
 // One goroutine, with this stack; what needs a whole picture is left out.

@@ -1,10 +1,10 @@
-// Who holds a mutex that somebody waits for?
+// Finds the goroutine that holds a mutex somebody waits for.
 //
-// A mutex says where: an address on the stack of whoever locked it last (detail::lockable). Whose
-// stack that is, is who holds it; "probably", since a goroutine may end without unlocking, and
+// A mutex keeps an address on the stack of the party that locked it last (detail::lockable). The
+// goroutine with that stack holds it; "probably", since a goroutine may end without unlocking, and
 // another one get its stack. If it is nobody's, a plain thread holds it, or one that has ended.
 //
-// A shared mutex that readers have says nothing. But a reader will unlock it, so its address, or a
+// A shared mutex that readers hold keeps no address. But a reader will unlock it, so its address, or a
 // std::shared_lock's reference to it, mostly lies on that goroutine's stack. If exactly one goroutine
 // that does not wait for it has its address there, that is probably a holder. If there are several,
 // or none, dumps say nothing.
@@ -24,7 +24,7 @@ namespace vole::rt {
 class holders {  // zeroed memory is an empty one
  public:
   bool is_new(const void* object) const noexcept;
-  // Somebody waits for it. `locker`: on the stack of who holds it; 0: not known.
+  // Somebody waits for it. `locker`: an address on the holder's stack; 0: not known.
   void wanted(const void* object, std::uintptr_t locker) noexcept;
   bool any() const noexcept { return n_ != 0; }
 
@@ -47,7 +47,7 @@ class holders {  // zeroed memory is an empty one
   struct entry {
     const void* object;
     std::uintptr_t locker;
-    std::uint64_t found;  // who has it on its stack; the last one
+    std::uint64_t found;  // a goroutine that has it on its stack; the last one
     std::uint32_t n;      // how many have
   };
   std::size_t slot_of(const void* object) const noexcept;

@@ -30,8 +30,8 @@ class visit {
   bool guest_, running_;
 };
 
-// The same for one who only reads. A goroutine enters: in user code it could become a zombie, and
-// the records it reads would be gone.
+// The same for a thread that only reads. A goroutine enters: in user code it could become a zombie,
+// and the records it reads would be gone.
 class reading {
  public:
   reading() noexcept : m_(this_m() != nullptr ? enter() : nullptr), running_(m_ != nullptr || guest_enter()) {}

@@ -1,4 +1,4 @@
-// Looking in from outside: counts, ids, dumps.
+// Looking into the scheduler from the api: counts, ids, dumps.
 //
 // Who    api, in user context, any thread.
 // Note   counts are read without stopping anything: each is true, together they

@@ -1,5 +1,5 @@
 // Faults, seen on the alternate signal stack. One in the guard page of a goroutine's stack is a
-// stack overflow; of any other that kills the program we say which goroutine it was.
+// stack overflow; for any other that kills the program we say which goroutine it was.
 #pragma once
 
 #include "os/os.h"

@@ -1,8 +1,8 @@
-// Where is a goroutine that runs? Its registers are in a processor, so its thread is asked: by a
+// The stack of a goroutine that runs. Its registers are in a processor, so its thread is asked by a
 // signal, whose handler walks the goroutine's stack from the interrupted registers and leaves the
 // return addresses in a slot.
 //
-//     who asks                                  the thread, in the handler
+//     the asker                                 the thread, in the handler
 //     slot: free -> being filled -> asked
 //     M::question = the slot's ticket
 //     the signal                                M::question -> 0: a ticket?
@@ -20,17 +20,17 @@
 // Law    a thread that sleeps in the kernel is not asked: the signal would end its call with EINTR
 //        where SA_RESTART does not help (nanosleep, poll). One that falls asleep between our look
 //        and the signal may see that, as with every signal that a program gets.
-// Note   what the answer is true of: a thread that has no processor takes the signal before its next
-//        instruction. So the stack is that of the moment when the signal was sent, also if that was
-//        long ago; and the asker may send while the world is stopped and wait when it runs again.
-// Note   whoever the handler interrupts: malloc, the loader, the runtime with its locks held. It only
-//        reads M, the G that the M runs, that G's stack and the code's tables, and takes no lock. In
-//        the middle of a switch M::curg and the stack pointer do not fit each other: then there is
-//        no answer but "elsewhere".
-// Note   an M that ends: its record stays until the runtime ends, which waits for guests and stops
+// Note   a thread that has no processor takes the signal before its next instruction. So the stack is
+//        that of the moment when the signal was sent, also if that was long ago; and the asker may
+//        send while the world is stopped and wait when it runs again.
+// Note   the handler may interrupt anything: malloc, the loader, the runtime with its locks held. It
+//        only reads M, the G that the M runs, that G's stack and the code's tables, and takes no lock.
+//        In the middle of a switch M::curg and the stack pointer do not fit each other: then the
+//        answer is "elsewhere".
+// Note   the record of an M that ends stays until the runtime ends, which waits for guests and stops
 //        the world first. Its thread's id may be another thread's by then, which has no question.
-//        fork: the child's threads are gone, and it may not dump. ThreadSanitizer runs handlers when
-//        it suits it: there nobody is asked.
+//        In a forked child the threads are gone, and it may not dump. ThreadSanitizer delays signal
+//        handlers: in its builds nobody is asked.
 // Proof  tests/api/running_test.cc, tests/stress/report_stress_test.cc
 #pragma once
 

@@ -14,7 +14,7 @@ enum class slot_state : std::uint32_t { free, filling, asked, answering, answere
 
 struct question_slot {
   atomic<std::uint32_t> word{0};  // futex word: ticket and state
-  const G* g = nullptr;           // whom it is about: written before `asked`
+  const G* g = nullptr;           // the goroutine in question: written before `asked`
   std::uint64_t id = 0;
   std::size_t n = 0;  // written before `answered`
   std::uintptr_t sp = 0;

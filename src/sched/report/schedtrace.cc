@@ -18,7 +18,7 @@ constexpr std::int64_t kMilli = 1000 * 1000;
 constexpr std::size_t kRoom = 256 * 1024;
 constexpr std::size_t kLine = 256;  // more than any line but the first one is long
 
-// What is to be written, put together in memory that is always there.
+// The text to write, put together in memory that is always there.
 class page {
  public:
   void clear() noexcept { size_ = 0; }
@@ -95,7 +95,7 @@ void put_line(page& out, std::int64_t now) noexcept {
 
 // ── the page ── with the world stopped, under L
 
-// Whose P the stop has taken, and will get it back: it runs.
+// A goroutine whose P the stop has taken, and which will get it back: it counts as running.
 const M* runner_of(const P& p) noexcept {
   M* const m = p.taken_from;
   if (m == nullptr) return nullptr;

@@ -1,4 +1,4 @@
-// What traces ask of the scheduler: trace/house.h.
+// The scheduler's answers to traces: trace/house.h.
 
 #include "sched/life/call.h"
 #include "sched/run/lifecycle.h"

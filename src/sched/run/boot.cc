@@ -47,14 +47,14 @@ void must_start(int error, const char* who) noexcept {
                    << ". Raise `ulimit -u`, the cgroup's pids.max or the memory limit");
 }
 
-// What VOLE_DEBUG asks for beside the runtime itself.
+// The reports that VOLE_DEBUG asks for.
 void start_reports() noexcept {
   reporter::new_runtime();
   if (sched.settings.stall_ms != 0) must_start(reporter::start(), "reporter");
   if (sched.settings.sigquit) must_start(reporter::dump_on_sigquit(), "reporter");
 }
 
-// VOLE_TRACE; and what a trace has of the last runtime is closed.
+// VOLE_TRACE; and a trace that goes on is told that a new runtime begins.
 void start_traces() noexcept {
   trace::ask_for_stacks(sched.settings.stacks);
   if (sched.settings.trace != nullptr)
@@ -84,7 +84,7 @@ void start_locked() noexcept {
   if (sched.settings.control) control::start();
 }
 
-// VOLE_DEBUG=leaks=1: `left` is a picture of who is still there.
+// VOLE_DEBUG=leaks=1: `left` is a picture of the goroutines that are still there.
 leaving_threads stop_locked(capture& left) noexcept {
   control::stop();  // it asks things of a runtime that runs
   sysmon::stop();  // first: a timer it fires may have to come in as a guest
@@ -109,7 +109,7 @@ void tell_leaks(capture& left) noexcept {
   dump::leaks(left);
 }
 
-// What the next runtime will have changes together with what this one has: with the world stopped.
+// Changes the number for this runtime and the next together, with the world stopped.
 std::uint32_t set_procs_of_running(std::uint32_t n) noexcept {
   if (sched.procs.load(seq_cst) == n && sched.settings.procs.load(seq_cst) == n) return n;
   world::stop("max_procs");

@@ -1,6 +1,6 @@
 // The api door: starting and ending the runtime, and its knobs.
 //
-// Who    api, in user context; start_implicitly also spawn.
+// Who    api, in user context; start_implicitly: spawn, too.
 // Law    one runtime per process, restartable. The end: the world is stopped; every
 //        waiting goroutine is taken off its object under that object's lock; threads
 //        end; stacks and records are released without running destructors. An M that

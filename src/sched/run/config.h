@@ -1,4 +1,4 @@
-// What the environment and the program have set.
+// The settings, from the environment and from the program.
 //
 // Law    a value that cannot be understood is an error with a sentence, never a
 //        silent default: read_environment prints it and ends the program with
@@ -21,10 +21,10 @@ struct config {
                                  // In strict mode: the slice, on the wall's clock
   bool strict = false;           // VOLE_DEBUG=strictprocs=1: hogs are captured, not evicted
   std::uint32_t schedtrace_ms = 0;  // VOLE_DEBUG=schedtrace=MS, else GODEBUG's; 0: never
-  bool scheddetail = false;         // likewise: a page instead of a line
-  std::uint32_t stall_ms = 0;  // VOLE_DEBUG=stall=MS: who has not yielded for so long is reported;
-                               // 0: nobody
-  bool leaks = false;          // VOLE_DEBUG=leaks=1: who is left at the end is reported
+  bool scheddetail = false;         // VOLE_DEBUG=scheddetail=1, else GODEBUG's: a page, not a line
+  std::uint32_t stall_ms = 0;  // VOLE_DEBUG=stall=MS: goroutines that do not yield for so long are
+                               // reported; 0: none
+  bool leaks = false;  // VOLE_DEBUG=leaks=1: goroutines that are left at the end are reported
   bool sigquit = false;        // VOLE_DEBUG=sigquit=1: SIGQUIT prints a dump
   bool control = false;        // VOLE_DEBUG=control=1: a socket at which it may be asked things
   bool all_frames = false;     // VOLE_DEBUG=frames=all: dumps show vole's own, too
@@ -37,7 +37,8 @@ struct config {
 
 inline constexpr std::uint32_t kMostThreads = 1u << 20;
 
-// VOLE_MAXPROCS, else GOMAXPROCS; VOLE_STACK_SIZE; GODEBUG, then VOLE_DEBUG; VOLE_TRACE. Keeps what the program itself set.
+// VOLE_MAXPROCS, else GOMAXPROCS; VOLE_STACK_SIZE; GODEBUG, then VOLE_DEBUG; VOLE_TRACE. Settings that
+// the program itself has made stay.
 void read_environment(config& c) noexcept;
 
 // The file of VOLE_TRACE cannot be written: says so and ends the program, as for every other setting.

@@ -25,8 +25,8 @@ void interruptible_wait::wake_waiter(interrupt& i, M* m) noexcept {
   wake(m, &mine.self, kCanceled);
 }
 
-// The runtime ends; nobody is inside. What has been served or claimed is off its queue, and then
-// its object, or its context, may be gone.
+// The runtime ends; nobody is inside. A waiter that has been served or claimed is off its queue, and
+// then its object, or its context, may be gone.
 void interruptible_wait::unlink_both(void* wait, waiter* whole) noexcept {
   auto& mine = *static_cast<interruptible_wait*>(wait);
   if (mine.link_.linked) mine.by_->disarm(mine.link_);

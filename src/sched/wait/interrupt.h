@@ -1,12 +1,12 @@
-// A wait that a context may end: whoever claims the waiter first has it, the object's waker or
-// the context's cancellation.
+// A wait that a context may end: the object's waker and the context's cancellation compete for the
+// waiter, and the first to claim it has it.
 //
-//     who waits                             who cancels the context
+//     the waiter                            the canceller of the context
 //     enter, lock the object                lock the context
 //     nothing to wait for? unlock, leave      each interrupt is taken off the list and claims
 //     arm; false: cancelled already             its waiter, or loses and is left alone
 //     queue, park (the commit unlocks)      unlock the context
-//     told kCanceled, or enter and disarm   of those who claimed: unlink (locks the object), wake
+//     told kCanceled, or enter and disarm   for each claimed: unlink (locks the object), wake
 //
 // Who    upstairs: sync, net, time; goroutines and plain threads. Contexts implement interrupter
 //        (time/interrupt.cc); detail::interrupter_of() of vole/detail/context_node.h finds one.
@@ -15,9 +15,9 @@
 //        false, that was the last touch of the record; if it says true, `fire` follows, with no
 //        lock held, and the waiter stays where it is until fire has woken it. So when disarm has
 //        returned, or the wait has ended with kCanceled, nobody else uses the record.
-// Law    who arms holds a reference to the context until the wait is over. A linked interrupt is
-//        that of a live context, and a context is never freed live: so the end of the runtime may
-//        take out what is linked, and must leave alone what is not.
+// Law    a waiter that arms holds a reference to the context until the wait is over. A linked interrupt
+//        belongs to a live context, and a context is never freed live: so the end of the runtime may
+//        take out a linked one, and must leave the others alone.
 // Note   arm is called under the object's lock. fire takes that lock before it wakes, and a
 //        parking goroutine holds it until its context is saved (I11).
 // Note   order of locks: the object's, then the context's, both of rank object.
@@ -43,7 +43,7 @@ struct interrupt {
   bool linked = false;  // under the context's lock
 };
 
-// A context, as those see it who wait.
+// A context, as its waiters see it.
 class interrupter {
  public:
   // claim and fire are set, and the caller holds no lock but that of one object. False: it is
@@ -67,7 +67,7 @@ class interrupter {
 //     told = park(...)                              unlock, guest_leave
 //     return wait.end(told)                         return wait.end(wait.sleep())
 //
-// Every waker of the object claims whom it takes off (wait_queue::pop_claimed, claim).
+// Every waker of the object claims the waiters it takes off (wait_queue::pop_claimed, claim).
 class interruptible_wait {
  public:
   using unlink_fn = void (*)(void* object, waiter* w) noexcept;

@@ -1,5 +1,5 @@
-// A wait that may end by time: whoever claims the waiter first has it, the object's
-// waker or the clock.
+// A wait that may end by time: the object's waker and the clock compete for the waiter,
+// and the first to claim it has it.
 //
 // Who    upstairs, on a goroutine, between enter and park; and after the park.
 // Law    the record lives on the sleeper's stack until the park has returned and, if
@@ -37,7 +37,7 @@ std::uintptr_t guest_sleep_until(waiter& w, void* object, atomic<std::uint32_t>&
 
 // Sleeps until then, any thread. User context on both sides.
 void sleep_until_ns(std::int64_t when, wait_reason why) noexcept;
-// Its two halves, for who knows that he is to sleep: a plain thread; a goroutine.
+// Its two halves, for callers that know that they must sleep: a plain thread, and a goroutine.
 void sleep_thread(std::int64_t ns) noexcept;
 void sleep_goroutine_until(std::int64_t when, wait_reason why) noexcept;
 

@@ -30,8 +30,8 @@ void see_to_it(M* m, std::int64_t when) noexcept {
     if (until == 0 || until > when) poll::interrupt();
     return;
   }
-  // A guest calls somebody: who comes and finds nothing becomes the one that waits. Who holds a P
-  // will be that one himself when it has nothing to do. While all Ps are busy, sysmon looks.
+  // A guest wakes an M: if that finds nothing to do, it becomes the one that waits. An M that holds a P
+  // will wait itself when it has nothing to do. While all Ps are busy, sysmon looks.
   if (m == nullptr) submit();
   sysmon::wake_by(when);
 }
@@ -42,8 +42,8 @@ void added(M* m, timer_set::added a, std::int64_t when) noexcept {
   if (a == timer_set::added::in_front) see_to_it(m, when);
 }
 
-// Where they are added. A bit that is set without need costs a look; it is cleared by nobody but who
-// finds it so.
+// The timer_set they are added to. Its bit stays set until the P dies: a bit that is set without need
+// costs a look, no more.
 timer_set& timer_set_of(std::uint32_t p) noexcept {
   if (!sched.timer_mask.test(p)) sched.timer_mask.set(p);
   return timer_sets[p];
@@ -124,7 +124,7 @@ void fire_all_due_timers(M& m, std::int64_t now) noexcept {
   sched.timer_mask.for_each(sched.procs.load(relaxed),
                             [&](std::uint32_t p) { fire_due_timers(m, p, now); });
   if (m.p->ring.size() == 0) return;
-  fence_seq_cst();  // S2: one a timer_set, perhaps, and together more than we can run
+  fence_seq_cst();  // S2: perhaps one from each timer_set, and together more than we can run
   submit_local(*m.p);
 }
 
@@ -149,7 +149,7 @@ std::uint32_t timer_generation() noexcept { return generation.load(relaxed); }
 
 void forget_timers() noexcept {
   generation.fetch_add(1, relaxed);
-  timer* told = nullptr;  // those who want to know, through `arg`
+  timer* told = nullptr;  // the timers with a forget function, linked through `arg`
   for (timer_set& s : timer_sets)
     s.clear([&told](timer* t) {
       if (t->forgotten != nullptr) t->arg = std::exchange(told, t);

@@ -1,20 +1,20 @@
 // Timers: what is due when, and who fires it.
 //
 // Every P has a timer_set of them. They are fired on g0 by the P's own M whenever it looks for
-// work, by a thief in its last round [14], or by who was in the poller until one was due. Who
-// sleeps until then:
+// work, by a thief in its last round [14], or by the M that was in the poller until one was due.
+// Until then one of these sleeps:
 //
 //     somebody has no work     the last of those Ms waits in the poller until the first timer
 //                              of all is due (sched/work/idle.h), on an idle P's behalf
 //     all Ps are busy          sysmon: it has the M's attention called, which g0 answers
 //
 // Who    add, stop: any thread in user context or in the runtime, no lock above
-//        lock_rank::timer held. fire_due: g0, with a P.
+//        lock_rank::timer held. fire_due_timers: g0, with a P.
 // Law    a timer's record is touched by nobody else after stop_timer returned, or
 //        after its fire function has run (which may end the record's life itself, or add
 //        it again).
-// Law    whoever adds a timer that comes first makes sure that somebody will wake up for it
-//        (I9): it writes `first`, then reads last_poll; the poller writes last_poll, then
+// Law    a thread that adds a timer which comes first makes sure that somebody will wake up for
+//        it (I9): it writes `first`, then reads last_poll; the poller writes last_poll, then
 //        reads every `first`. One of the two sees the other.
 #pragma once
 
@@ -33,7 +33,7 @@ inline constexpr std::int64_t kGather = 50 * 1000;  // ns
 // memory.
 void add_timer(M* m, timer* t, std::int64_t when) noexcept;
 
-// Likewise for a goroutine that is to be made runnable then, and can be woken by nothing else. Its
+// Adds a goroutine that is to be made runnable then, and can be woken by nothing else. Its
 // context is saved, its status is waiting. m has a P.
 void add_sleeper(M& m, G* g, std::int64_t when) noexcept;
 
@@ -56,7 +56,7 @@ std::uint64_t timers_fired() noexcept;                      // ever; a hint
 
 void adopt_timers(std::uint32_t dead, std::uint32_t heir) noexcept;  // [33]: the world is stopped
 std::size_t pending_timers() noexcept;
-std::size_t timers_of(std::uint32_t p) noexcept;  // how many stand on its timer_set  // at least; those that are being fired included
+std::size_t timers_of(std::uint32_t p) noexcept;  // at least; those that are being fired included
 std::uint32_t timer_generation() noexcept;  // another one in each runtime; for who is inside
 void forget_timers() noexcept;  // the runtime ends: nobody is inside, sysmon has stopped
 

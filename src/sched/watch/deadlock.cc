@@ -11,7 +11,8 @@
 namespace vole::rt::deadlock {
 namespace {
 
-// The thread_maker, sysmon, the reporter, the control socket's, and the thread inside run(); TSan has one of its own.
+// The thread maker, sysmon, and the thread inside run(); TSan's own; the reporter and the control
+// socket's, if they run.
 std::uint32_t other_threads() noexcept {
   return 3 + (arch::kThreadSanitizer ? 1 : 0) + reporter::threads() +
          control::threads();
@@ -59,7 +60,7 @@ bool anybody_alive() noexcept {
 answer look() noexcept {
   if (!sched.in_run.load(seq_cst)) return answer::none;
   const stillness before = see();
-  // Who runs on without a P may come back any time, and takes a P then, which wakes sysmon.
+  // A goroutine that runs on without a P may come back any time, and takes a P then: that wakes sysmon.
   if (!before.all_asleep)
     return sched.evicted.load(seq_cst) != 0 ? answer::none : answer::unsettled;
   if (!sched.main_runs.load(seq_cst) || pending_timers() != 0) return answer::none;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kMilli = 1000 * 1000, kSecond = 1000 * kMilli;
 constexpr std::size_t kWatched = 1024;
 
-// What was seen of an M, as long as its goroutine has not yielded.
+// The last look at an M, as long as its goroutine has not yielded.
 struct observation {
   const M* m;
   std::uint64_t g;         // its goroutine's id

@@ -27,13 +27,13 @@ constexpr std::int64_t kUnsettledCheck = 10 * kMilli;  // all Ps are idle, but n
 constexpr std::int64_t kTimerSlack = 500 * kMicro;  // not worth a call: it looks soon
 
 constexpr std::int64_t kBusyFor = 2 * kMilli;     // with what the poller brought, without a rest
-constexpr std::int64_t kAssessmentLasts = 250 * kMilli;   // how long one about the network is held
-constexpr int kMostIdleLooks = 2;                          // naps in a row in which nothing was started
+constexpr std::int64_t kAssessmentLasts = 250 * kMilli;  // how long one about the network counts
+constexpr int kMostIdleLooks = 2;  // idle looks in a row between which nothing was started
 
 struct sysmon_state {
-  atomic<std::uint32_t> wake_word{0};     // futex word; seen_word to wake it
+  atomic<std::uint32_t> wake_word{0};  // futex word; changed to wake it
   atomic<bool> asleep{false};        // every P is idle, and it sleeps; set under L
-  atomic<std::int64_t> until{0};     // when it will look by itself; 0: it looks, naps or sleeps
+  atomic<std::int64_t> until{0};  // when it will look by itself; 0: it looks, or sleeps without end
   atomic<std::int64_t> pace{0};      // how long it sleeps between looks
   atomic<bool> closing{false};
   os::thread thread;
@@ -43,7 +43,7 @@ struct sysmon_state {
   std::int64_t longest_wait;         // of a thief, beside any P, at this look
   std::int64_t global_since;         // something waits in the global queue beside an idle P; 0: not
   std::uint64_t starts;              // sched.starts at the last look_while_idle
-  int idle_looks;                          // naps since then
+  int idle_looks;                    // looks since then, while every P was idle
   bool network_came;                 // it has put goroutines into the global queue
 };
 constinit sysmon_state own{};
@@ -63,8 +63,8 @@ void invite_thief(P& p, probation kind) noexcept {
   submit_on_probation(p, kind);
 }
 
-// Work lies there while a P is idle: behind a goroutine that runs on, or for long: pay. True: the
-// former.
+// Work waits at p while another P is idle: behind a goroutine that runs on, or for long. Then a thread
+// is woken for it. True: it is the former.
 bool wake_deferred(P& p, p_history& last, std::int64_t now) noexcept {
   if (sched.idle_p_count.load(relaxed) == 0 || p.status.load(relaxed) != p_status::running) {
     last = passed_over(last, p.spawned.get());
@@ -171,8 +171,8 @@ void follow_cpu_count(std::int64_t now) noexcept {
   world::start();
 }
 
-// That a second thread for the network does not pay is not held for ever: the processors may be free
-// by now, and only a trial can tell.
+// The assessment that a second thread for the network does not pay does not last for ever: the
+// processors may be free by now, and only a new wake-up can tell.
 void age_assessments(std::int64_t now) noexcept {
   const std::uint32_t wasted_wakes = sched.polled_wasted_wakes.load(relaxed);
   if (wasted_wakes != 0 && now - own.aged_at < kAssessmentLasts) return;
@@ -188,8 +188,8 @@ void ask_for_threads(std::int64_t now) noexcept {
   submit();
 }
 
-// Sleeps until the wake_word has seen_word since `seen_word`, at most for `most`, and until there is a line to write
-// or somebody to watch.
+// Sleeps until the wake word is no longer `seen_word`, at most for `most`, or until there is a line to
+// write or a goroutine to watch.
 void sleep(std::uint32_t seen_word, std::int64_t most) noexcept {
   if (const std::int64_t due = std::min(schedtrace::due(), stall::due()); due != kNoTimer) {
     const std::int64_t left = due - os::now_ns();
@@ -199,8 +199,8 @@ void sleep(std::uint32_t seen_word, std::int64_t most) noexcept {
   futex_wait_for(&own.wake_word, seen_word, most);
 }
 
-// Likewise, and hardly longer than until a timer is due. Whoever adds an earlier one rouses: it writes
-// the timer, then reads `until`; we write `until`, then read the timers.
+// The same, and hardly longer than until a timer is due. A thread that adds an earlier one wakes us: it
+// writes the timer, then reads `until`; we write `until`, then read the timers.
 void sleep_until_timer(std::uint32_t seen_word, std::int64_t now, std::int64_t most) noexcept {
   own.until.store(now + most, seq_cst);
   std::int64_t due = look_at_timers(now) - now;
@@ -229,14 +229,15 @@ bool all_idle() noexcept {
          !sched.stopping.load(seq_cst);
 }
 
-// Every P is idle, but something was started since the last look_while_idle, or not long ago: it will be again,
-// and nobody need wake us then. Timers are the poller's meanwhile, and of whoever leaves that.
+// Every P is idle, but something was started since the last look_while_idle, or not long ago: a P will
+// probably be busy again soon, and then nobody need wake us. Meanwhile the M in the poller fires
+// timers.
 bool look_while_idle(std::uint32_t seen_word) noexcept {
   const std::uint64_t starts = sched.starts.load(relaxed);
   own.idle_looks = starts == own.starts ? own.idle_looks + 1 : 1;
   own.starts = starts;
   if (own.idle_looks > kMostIdleLooks) return false;
-  own.pace.store(kLongest, seq_cst);     // before the look: who blocks reads it after taking a P
+  own.pace.store(kLongest, seq_cst);  // before the look: a call that blocks reads it with a P taken
   if (all_idle()) sleep(seen_word, kLongest);  // `until` is 0: a timer is not worth a call
   return true;
 }
@@ -256,7 +257,7 @@ void sysmon_main(void*) noexcept {
   for (;;) {
     const std::uint32_t seen_word = own.wake_word.load(std::memory_order_acquire);  // pairs: rouse
     if (own.closing.load(seq_cst)) return;
-    own.until.store(0, seq_cst);  // it looks: no need to rouse
+    own.until.store(0, seq_cst);  // it looks: no need to wake it
     const std::int64_t now = os::now_ns();
     sched.coarse_now.store(now, relaxed);
     if (captured_hold_up(now)) strict::release_all_captured();
@@ -305,7 +306,7 @@ int start() noexcept {
   spec.block_signals = true;
   own.begun.clear();
   const int error = os::create_thread(&own.thread, spec);
-  if (error == 0) own.begun.sleep();  // whoever lets captured threads go must not be held up by one
+  if (error == 0) own.begun.sleep();  // a captured thread must not hold up the one that releases it
   return error;
 }
 

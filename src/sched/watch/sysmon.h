@@ -1,13 +1,14 @@
 // sysmon: the watcher without a P [26].
 //
-// What it does: has due timers fired, keeps the coarse clock, pays deferred wake-ups, takes Ps from
-// threads that block or run on too long (slices.h), polls the network if nobody else does,
-// returns idle stacks to the system, and follows the machine's processor count [3].
+// It has due timers fired, keeps the coarse clock, wakes threads for deferred wake-ups, takes Ps from
+// threads that block or run on too long (slices.h), polls the network if nobody else does, calls
+// thieves (invite.h), returns idle stacks to the system, follows the machine's processor count [3],
+// looks for deadlocks and stalls, and writes schedtrace's lines.
 //
 // Law    it never needs a P, a malloc or a user's lock. When every P is idle it
-//        sleeps until somebody takes one; an idle program does not tick. Before, it naps:
-//        a server is idle between any two requests, and to be woken for each costs more than
-//        they do.
+//        sleeps until somebody takes one; an idle program does not tick. Before that it
+//        makes up to two idle looks, a millisecond apart: a server is idle between any two
+//        requests, and waking sysmon for each would cost more than the request.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,12 @@ namespace vole::rt::sysmon {
 int start() noexcept;           // 0 or errno
 void stop() noexcept;
 void wake_by(std::int64_t when) noexcept;  // a timer is due then, before all others
-// Rings, if it looks more seldom than that: a call may block.
+// Wakes it if it looks more seldom than that: a call may block.
 inline constexpr std::int64_t kCallMost = 100 * 1000;
 void hurry(std::int64_t slower_than) noexcept;
 void wake_locked() noexcept;    // a P left the all-idle state; under the scheduler lock
 
-// For tests: does it sleep because every P is idle? How often was it seen_word?
+// For tests: does it sleep because every P is idle? How often was it woken?
 bool is_asleep() noexcept;
 std::uint32_t times_roused() noexcept;
 

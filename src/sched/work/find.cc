@@ -50,7 +50,7 @@ G* find_g0(M& m) noexcept {
 #ifdef VOLE_CHECKED
     if (m.spinning && has_work(*m.p)) fatal("find: an M spins that has work of its own");
 #endif
-    m.hot.attention.store(0, seq_cst);  // whatever was asked, we are here
+    m.hot.attention.store(0, seq_cst);  // every request is served by our being here
     if (sched.stopping.load(seq_cst)) continue;
     safe_point::run_owner(*m.p);
     if (trace::is_traced(m)) [[unlikely]] trace::tell_writer();

@@ -21,10 +21,11 @@ G* find_fair_tick(P& p) noexcept;             // [9]
 G* find_global(P& p) noexcept;                // a share [8]; the rest goes to the ring
 G* find_stolen(M& m) noexcept;                // [13]-[16]
 
-// It has waited for long and runs soon: has fetched what it will touch. Its record but for the first
-// line, each of the others named by a field: it goes on with what it captured, and its end writes to
-// all of them. Of its stack the frame it goes on with, and below it what runs on arrival. Perhaps it
-// runs by now, elsewhere. (Always inline: gcc drops calls of functions that do nothing but prefetch.)
+// Prefetches the memory of a goroutine that has waited for long and runs soon: all cache lines of its
+// record but the first, each named by one of its fields (it goes on with its captures, and its end
+// writes to all of them); and of its stack the frame it goes on with and the lines below, which the
+// arrival uses. The goroutine may run elsewhere by now. (Always inline: gcc drops calls of functions
+// that do nothing but prefetch.)
 [[gnu::always_inline]] inline void prefetch(const G& g) noexcept {
   constexpr std::ptrdiff_t kLines = 2, kLinesBelow = 2;
   __builtin_prefetch(&g.wait, 1);
@@ -53,8 +54,8 @@ inline runnable* take_ready_next_owner(P& p) noexcept {
 // The newest newborn, if there are many (docs/design/0012-newest-first.md); nullptr: the oldest's turn.
 runnable* take_newest_owner(P& p) noexcept;
 
-// What is owed, then runnext, then the ring. In the header: the quick pick of every switch is this.
-// The first two inherit the slice: no tick.
+// runnext, then the ring; find_local takes ready_next before them. In the header, since the quick pick
+// of every switch is this. A goroutine from ready_next or runnext inherits the slice: no tick.
 inline runnable* take_next_owner(P& p) noexcept {
   if (runnable* next = p.runnext.load(relaxed)) {
     // Only thieves compete for it.

@@ -1,6 +1,6 @@
-// What the network poller found, and who asks it.
+// Asking the network poller, and running what it returned.
 //
-// Who    find_polled: g0 with a P. poll_for_others: sysmon. The rest: who has polled.
+// Who    find_polled: g0 with a P. poll_for_others: sysmon. The rest: the thread that has polled.
 // Where  in the runtime, no lock held.
 // Law    every completed wait that the poller returned is made runnable, once.
 // Note   [12] asks whether there are waiters; we ask whether any file is open: that count

@@ -8,8 +8,8 @@
 namespace vole::rt {
 namespace {
 
-// Who makes more runnable than this yields, and comes after them: finish before you start. A queue
-// that outgrows the cache costs more than the switch (docs/lab-notebook.md).
+// A goroutine that makes more than this runnable yields, and runs after them, since a queue that
+// outgrows the cache costs more than the switch (docs/lab-notebook.md).
 constexpr std::size_t kBacklog = 512;
 
 // The ring is full: its older half and g go to the global queue in one go [6].
@@ -79,7 +79,7 @@ void ready_untold(M* m, G* g) noexcept {
   submit_local(p);
 }
 
-// As one ready() after the other would leave them: the last is owed.
+// Leaves them as one ready() after the other would: the last one is in ready_next.
 void ready_all(M* m, std::span<runnable* const> some) noexcept {
   if (trace::is_traced(m)) [[unlikely]]
     for (runnable* const r : some) trace::unblocked(m, *as_g(r));

@@ -3,22 +3,23 @@
 // Who    the scheduler; upstairs uses wake() of park.h.
 // Where  in the runtime, no lock held.
 // Law    I1: after any of these, an idle worker will find the G. For one that was readied
-//        on a P or yielded, that may take two looks of sysmon: see "readynext".
+//        on a P or yielded, that may take two looks of sysmon: see "Deferred wake-ups".
 //
 // Deferred wake-ups. A goroutine that readies another is often about to park and run
 // it right here; waking a second core for it costs more (a futex wake is 6 us, a
 // cache line across cores 85 ns) than running it in turn. So ready() puts it into the
-// P's slot `ready_next`, which is nobody's but the owner's: two plain stores, where runnext
+// P's slot `ready_next`, which only the owner uses: that takes two plain stores, where runnext
 // takes two locked instructions, and thieves that look about do not touch its line. A
-// second ready moves the first to the ring, and pays. If the P does not come to it,
-// because its goroutine runs on, sysmon moves it to the ring (retake::expose) and
-// pays, at the second look that finds it there. A yield owes likewise: it puts one goroutine into
-// the ring for the one it takes out; sysmon pays when the ring has been in use for a while.
+// second ready moves the first to the ring, and wakes a thread. If the P does not come to it,
+// because its goroutine runs on, sysmon moves it to the ring (retake::expose) and wakes a thread,
+// at the second look that finds it there. A yield defers its wake-up in the same way, since it puts
+// one goroutine into the ring for the one it takes out: sysmon wakes a thread when the ring has been
+// in use for a while.
 //
-// Wake-ups in vain. A thread that was woken for a P's work, and had nothing to do for as long as
-// three wake-ups take, was woken in vain. After four in a row nobody is woken for that P's work,
-// except by sysmon, which tries less and less often, unless there are newborns; one that was worth
-// it ends that (P::wasted_wakes; sched/policy/contention.h; docs/design/0010-second-core.md).
+// Wasted wake-ups. A wake-up is wasted if the thread that was woken for a P's work had nothing to do
+// for as long as three wake-ups take. After four in a row nobody is woken for that P's work,
+// except by sysmon, which tries less and less often unless there are newborns. A wake-up that was
+// worth it ends that (P::wasted_wakes; sched/policy/contention.h; docs/design/0010-second-core.md).
 #pragma once
 
 #include <span>
@@ -30,10 +31,10 @@
 namespace vole::rt {
 
 void ready(M* m, G* g) noexcept;            // waiting -> runnable; m null: a guest
-void ready_untold(M* m, G* g) noexcept;     // likewise; the trace knows already
+void ready_untold(M* m, G* g) noexcept;     // the same; the trace knows already
 void ready_all(M* m, std::span<runnable* const> some) noexcept;  // many at once: one fence for all
-// From a source (a timer, the poller) that may have many: the first runs next, before those
-// who have been computing; the others go to the ring's tail. The caller submits, if need be.
+// From a source (a timer, the poller) that may have many: the first runs next, before goroutines that
+// have been computing; the others go to the ring's tail. The caller submits, if need be.
 void put_in_turn_owner(P& p, runnable* g) noexcept;
 void put_new_owner(M& m, G* g) noexcept;    // a newborn: runnext, and pays at once
 // Nobody may rely on the order: checked builds queue every second newborn behind instead [5], as
