@@ -12,7 +12,7 @@ SOURCES = $(shell find src include tests bench examples tools/vole \
 export VOLE_JOBS
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test test-slow test-sanitized test-all bench mutants packages format check-format tidy clean setup \
+.PHONY: help run test test-slow test-sanitized test-all bench mutants packages site format check-format tidy clean setup \
         $(PRESETS:%=build-%) $(PRESETS:%=test-%)
 
 help:  ## This list
@@ -45,6 +45,9 @@ mutants: setup-test  ## Remove each rule of the scheduler in turn: does its test
 packages: setup  ## Debian packages: libvole, libvole-dev, vole-tools
 	@tools/make_packages.sh
 
+site: setup-site  ## The documents as pages, with a reference and a search: build/site/html
+	@python3 -B tools/make_site.py --root . --out build/site
+
 format:  ## Lay out the sources with clang-format
 	@tools/setup.sh lint
 	clang-format -i $(SOURCES)
@@ -66,11 +69,11 @@ setup:  ## Install what is missing
 	@tools/setup.sh build
 
 # What only some builds need.
-.PHONY: setup-run setup-test setup-bench setup-arm64
+.PHONY: setup-run setup-site setup-test setup-bench setup-arm64
 setup-test setup-bench setup-arm64: setup-%: setup
 	@tools/setup.sh $*
-setup-run:
-	@tools/setup.sh run
+setup-run setup-site: setup-%:
+	@tools/setup.sh $*
 build-clang build-asan build-ubsan build-tsan: setup-test
 build-arm64: setup-arm64
 

@@ -37,7 +37,7 @@ class Site:
         self.waiting, self.known = [], set()
 
     def add(self, path):
-        if path not in self.known:
+        if path not in self.known and (path.name == "index.md" or (self.root / path).exists()):
             self.known.add(path)
             self.waiting.append(path)
 
