@@ -29,6 +29,7 @@ vole_add_check(house_spelling check_spelling.py --root ${PROJECT_SOURCE_DIR})
 vole_add_check(house_site make_site.py --root ${PROJECT_SOURCE_DIR} --out ${PROJECT_BINARY_DIR}/site)
 set_tests_properties(${VOLE_TEST_PREFIX}house_spelling ${VOLE_TEST_PREFIX}house_site PROPERTIES
   SKIP_RETURN_CODE 77)
+set_tests_properties(${VOLE_TEST_PREFIX}house_site PROPERTIES LABELS "house;slow")
 vole_add_check(house_mutants mutants/run.py --check --root ${PROJECT_SOURCE_DIR})
 vole_add_check(house_checks checks_test.py)
 

@@ -50,6 +50,12 @@ endforeach()
 include(${CMAKE_CURRENT_LIST_DIR}/backtrace.cmake)
 list(APPEND vole_sources ${vole_symbol_lookup})
 
+math(EXPR vole_version_number
+  "${PROJECT_VERSION_MAJOR} * 10000 + ${PROJECT_VERSION_MINOR} * 100 + ${PROJECT_VERSION_PATCH}")
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/api/version.cc PROPERTIES
+  COMPILE_DEFINITIONS "VOLE_LIBRARY_VERSION=\"${PROJECT_VERSION}\";VOLE_LIBRARY_VERSION_NUMBER=${vole_version_number}"
+  SKIP_UNITY_BUILD_INCLUSION ON)
+
 add_library(vole ${vole_sources})
 add_library(vole::vole ALIAS vole)
 set_target_properties(vole PROPERTIES

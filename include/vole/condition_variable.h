@@ -112,6 +112,11 @@ class condition_variable {
     return wait_until_ns(lock, detail::deadline_after(d), pred);
   }
 
+  // A mistake. The compiler shows the line with the name.
+  template <class M, class... Rest>
+    requires(!std::same_as<M, mutex>)
+  void wait(std::unique_lock<M>&, Rest&&...) = delete;  // wait: the lock must be of a vole::mutex
+
   // Wakes the one that waits longest; wakes all of them.
   void notify_one() noexcept { notify(false); }
   void notify_all() noexcept { notify(true); }

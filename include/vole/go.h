@@ -23,10 +23,13 @@ inline namespace v0 {
 // the program says that it came from the main goroutine, and ends.
 // On a goroutine, or while another thread is in run(): std::logic_error.
 template <class F>
-  requires std::invocable<F>
+  requires detail::main_function<F>
 int run(F&& main_fn) {
   return detail::run_with(std::forward<F>(main_fn));
 }
+template <class F>
+  requires(!detail::main_function<F>)
+int run(F&&) = delete;  // run: a function without arguments that gives an int, or nothing
 
 // A new goroutine, from any thread. Function and arguments are copied or moved, as by std::thread.
 // Starts the runtime if none runs. An exception that leaves fn ends the program.

@@ -73,6 +73,10 @@ class wait_group {
     start(detail::name_of(options), options.stack_size, std::forward<F>(fn),
           std::forward<Args>(args)...);
   }
+  // A mistake. The compiler shows the line with the name.
+  template <class F, class... Args>
+    requires detail::not_startable<F, Args...>
+  void go(F&&, Args&&...) = delete;  // wait_group::go: it cannot be called with copies of these arguments
 
  private:
   template <class F, class... Args>

@@ -3,6 +3,7 @@
 
 #include <cxxabi.h>
 
+#include <concepts>
 #include <exception>
 #include <functional>
 #include <type_traits>
@@ -27,6 +28,13 @@ class rethrowing {
   ~rethrowing();
   rethrowing(const rethrowing&) = delete;
   rethrowing& operator=(const rethrowing&) = delete;
+};
+
+template <class F>
+concept main_function = std::invocable<F> && requires {
+  requires std::is_void_v<std::invoke_result_t<F>> || requires(F&& f) {
+    static_cast<int>(std::invoke(std::forward<F>(f)));
+  };
 };
 
 template <class F>
