@@ -27,6 +27,7 @@ set(vole_cost_crash 20)
 set(vole_cost_tools 30)
 set(vole_cost_viewer 30)
 set(vole_cost_model 8)
+set(vole_cost_torture 60)
 
 # vole_describe_test(<name> <label>): what all entries have in common.
 function(vole_describe_test name label)

@@ -135,8 +135,15 @@ class Rules(PlannedHouse):
             ("src/base/a.cc", "#if defined(__linux__)", "which system"),
             ("src/sched/a.cc", 'asm volatile("");', "inline assembly"),
             ("src/sched/a.cc", '__asm__("nop");', "inline assembly"),
-            ("src/sched/a.cc", "g->status.store(1, relaxed);", "only through gmp/status.h"),
-            ("src/sched/a.cc", "g.status_.exchange(x);", "only through gmp/status.h"),
+            ("src/sched/a.cc", "g->status.store(1, relaxed);", "by set_status only"),
+            ("src/sched/a.cc", "g.status_.exchange(x);", "by set_status only"),
+            ("src/sched/a.cc", "p->status.store(p_status::idle, relaxed);", "by set_status only"),
+            ("src/sched/a.cc", "m.idle.store(true, seq_cst);", "by set_status only"),
+            ("src/sched/a.cc", "sched.parking.spinning.fetch_add(1, seq_cst);", "parking protocol"),
+            ("src/sched/a.cc", "m->spinning = false;", "parking protocol"),
+            ("src/sched/a.cc", "if (--sched.stop_wait == 0) f();", "parking protocol"),
+            ("src/sched/a.cc", "sched.stopping.store(true, seq_cst);", "parking protocol"),
+            ("src/sched/a.cc", "sched.idle_ps.push(p);", "parking protocol"),
             ("src/sched/a_sig.cc", "int* p = new int;", "signal context"),
             ("src/sched/a_sig.cc", "std::printf(x);", "signal context"),
             ("src/sched/a_sig.cc", "throw x;", "signal context"),
@@ -152,7 +159,8 @@ class Rules(PlannedHouse):
         self.put("src/os/linux/futex.cc", "int e = errno; pthread_self();\n#ifdef __linux__\n#endif\n")
         self.put("src/arch/amd64/switch.cc", 'void f() { asm volatile(""); }\n')
         self.put("src/gmp/status.h", "void f(G* g) { g->status.store(1); }\n")
-        self.put("src/sched/p.cc", "void f(P* p) { p->status.store(p_status::idle, relaxed); }\n")
+        self.put("src/sched/work/parking.h", "void f() { s.spinning.fetch_add(1, seq_cst); }\n")
+        self.put("src/sched/b.cc", "bool spinning = m.spinning; int n = p.status.load(relaxed);\n")
         self.put("src/sched/a.cc", "// new, errno, std::atomic\nint news = 0; thrown(\"throw\");\n")
         self.assertEqual(self.offences(), [])
 

@@ -27,6 +27,9 @@ ROOT = Path(__file__).resolve().parents[1]
 STATE = ROOT / "build/test-all"
 FUZZ_SECONDS = 300
 STRESS_SCALE = 4
+TORTURE_SECONDS = 300
+TRACES = 1000
+KILLS = 100
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,12 @@ def stress(build, launcher=""):
                 f"{launcher} ${{each%.files}} || exit; done")
 
 
+def torture(build, settings, *procs, launcher=""):
+    return Step(f"torture-{build}-{settings or 'plain'}", f"make --no-print-directory build-{build} && "
+                f"VOLE_DEBUG={settings} {launcher} build/{build}/tests/torture {TORTURE_SECONDS} "
+                f"{' '.join(map(str, procs))}")
+
+
 STEPS = [
     preset("dev"),
     preset("release"),
@@ -59,6 +68,14 @@ STEPS = [
     Step("mutants", "make --no-print-directory mutants", minutes=60),
     stress("release"),
     stress("tsan", "tools/fixed_layout.sh"),
+    torture("release", ""),
+    torture("release", "storm=200", 2, 8, 64),
+    torture("release", "strictprocs=1", 2, 8),
+    torture("tsan", "", 2, 8, launcher="tools/fixed_layout.sh"),
+    Step("traces", "make --no-print-directory build-tsan build-release && "
+         f"VOLE_TRACES={TRACES} tools/fixed_layout.sh build/tsan/tests/stress_trace_stress_test "
+         "--gtest_filter='*FilesComeAndGo/2Procs:*SnapshotsOfARing/2Procs' && "
+         f"VOLE_KILLS={KILLS} build/release/tests/crash_tests --gtest_filter='TraceCrash.WhatWasInTheRing*'"),
     Step("fuzz", "make --no-print-directory build-dev && tools/fuzz.sh "
          f"--seconds {FUZZ_SECONDS} build/dev/tools"),
     Step("build-matrix", "tools/build_matrix.sh"),

@@ -84,7 +84,7 @@ constexpr benchmark kRunning[] = {
 
 int usage(const char* complaint, const char* word) {
   std::fprintf(stderr, "vole_bench: %s%s\nusage: vole_bench NAME [N]; names:", complaint, word);
-  for (const auto table : {running(), waiting(), threads(), growth()})
+  for (const auto table : {running(), waiting(), threads(), growth(), tracing()})
     for (const benchmark& b : table) std::fprintf(stderr, " %s", b.name.data());
   std::fputc('\n', stderr);
   return 2;
@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
   if (argc < 2) return usage("no name", "");
   if (argc == 3 && is_server(argv[1])) return vole::run([argv] { return serve(argv[1], argv[2]); });
   const benchmark* wanted = nullptr;
-  for (const auto table : {running(), waiting(), threads(), growth()})
+  for (const auto table : {running(), waiting(), threads(), growth(), tracing()})
     for (const benchmark& b : table)
       if (b.name == argv[1]) wanted = &b;
   if (wanted == nullptr) return usage("unknown name: ", argv[1]);

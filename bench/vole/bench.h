@@ -37,5 +37,6 @@ std::span<const benchmark> running();  // bench.cc: goroutines alone
 std::span<const benchmark> waiting();  // waiting.cc: channels, select, mutex
 std::span<const benchmark> growth();   // growth.cc: what bench/curves.py adds
 std::span<const benchmark> threads();  // threads.cc: calls that block, loops, sleepers
+std::span<const benchmark> tracing();  // tracing.cc: what bench/tracing.py adds
 
 }  // namespace bench

@@ -6,20 +6,15 @@
 
 #include <cerrno>
 
+#include "net/interrupted.h"
+
 namespace vole {
 inline namespace v0 {
 namespace detail {
 namespace file_calls {
 namespace {
 
-template <class Call>
-result again_if_interrupted(Call call) noexcept {
-  for (;;) {
-    const auto n = call();
-    if (n >= 0) return {n, 0};
-    if (errno != EINTR) return {0, errno};
-  }
-}
+using calls::again_if_interrupted;
 
 result read(int fd, void* to, std::size_t n, std::int64_t offset, int how) noexcept {
   const iovec part{to, n};

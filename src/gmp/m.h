@@ -86,9 +86,9 @@ struct alignas(64) M {
   bool must_end = false;          // written before the wake: end the thread
   M* next = nullptr;  // idle list, free list (scheduler lock), or the thread maker's list
   M* above = nullptr;             // idle list; under the scheduler lock
-  atomic<bool> alive{false};      // the record belongs to a thread, or to one that is being made
-  atomic<bool> idle{false};       // asleep on `park`, or about to be
-  atomic<bool> polling{false};    // waits in the poller, without a P
+  m_status_word alive;            // the record belongs to a thread, or to one that is being made
+  m_status_word idle;             // asleep on `park`, or about to be
+  m_status_word polling;          // waits in the poller, without a P
   os::thread thread;
   std::byte* alternate_stack = nullptr;
   std::uint64_t id = 0;
@@ -113,6 +113,16 @@ struct alignas(64) M {
   atomic<const void*> captured_in{nullptr};  // strict mode: the captured thread's registers, a ucontext_t
   atomic<std::uint32_t> returns{0};  // how often it came in and found its P gone
 };
+
+// The only way an M changes status. seq_cst: deadlock.cc and the end of the runtime look.
+inline void set_status(M& m, m_status to) noexcept {
+#ifdef VOLE_CHECKED
+  check_status(m, to);
+#endif
+  m.idle.set(to == m_status::idle, seq_cst);
+  m.polling.set(to == m_status::polling, seq_cst);
+  m.alive.set(to != m_status::free, std::memory_order_release);
+}
 
 inline void lock_m_to(M& m, G* g) noexcept {  // null: to none; owner
   m.locked_g = g;

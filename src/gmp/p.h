@@ -24,8 +24,6 @@ using namespace base;
 
 struct M;
 
-enum class p_status : std::uint8_t { idle, running, stopped, dead };
-
 inline constexpr std::uint32_t kStackCache = 32;
 
 // A count with one writer at a time and many readers.
@@ -72,11 +70,19 @@ struct alignas(64) P {
 
   // ── ownership ──
   alignas(64) atomic<M*> m{nullptr};   // written by the owner; the world-stopper reads
-  atomic<p_status> status{p_status::idle};
+  p_status_word status;
   atomic<std::uint32_t> safe_point{0};  // a function is to be run for it: sched/hold/safe_point.h
   P* next = nullptr;                   // idle list; under the scheduler lock
   M* taken_from = nullptr;             // the world-stopper: who gets it back
   bool was_idle = false;               // the world-stopper: it took it from the idle list
 };
+
+// The only way a P changes status.
+inline void set_status(P& p, p_status to) noexcept {
+#ifdef VOLE_CHECKED
+  check_status(p, to);
+#endif
+  p.status.now_.store(to, relaxed);
+}
 
 }  // namespace vole::rt

@@ -16,6 +16,7 @@
 #include <ctime>
 
 #include "base/atomic.h"
+#include "net/interrupted.h"
 #include "os/os.h"
 
 namespace vole {
@@ -23,15 +24,6 @@ inline namespace v0 {
 namespace detail {
 namespace calls {
 namespace {
-
-template <class Call>
-result again_if_interrupted(Call call) noexcept {
-  for (;;) {
-    const auto n = call();
-    if (n >= 0) return {n, 0};
-    if (errno != EINTR) return {0, errno};
-  }
-}
 
 bool sigpipe_pending() noexcept {
   sigset_t pending;

@@ -74,7 +74,8 @@ void unreserve(std::byte* at, std::size_t bytes) noexcept;
 // Makes [at, at+bytes) readable and writable, page by page as touched. 0 or errno.
 int make_writable(std::byte* at, std::size_t bytes) noexcept;
 // Guards `count` pages, the first at `first`, each `stride` bytes after the last, as cheaply as
-// this kernel can (MADV_GUARD_INSTALL). 0; ENOSYS/EINVAL: not here, use protect_page.
+// this kernel can (MADV_GUARD_INSTALL). 0; ENOSYS/EINVAL: not here, use protect_page. The pages are
+// new: nobody has written to them.
 int install_guards(std::byte* first, std::size_t stride, std::size_t count) noexcept;
 // One page without access by mprotect: costs two mappings. 0 or errno.
 int protect_page(std::byte* page) noexcept;

@@ -11,27 +11,23 @@
 #include <cerrno>
 #include <csignal>
 
+#include "net/interrupted.h"
+
 namespace vole {
 inline namespace v0 {
 namespace detail {
 namespace process_calls {
 namespace {
 
-constexpr int kFirstFree = 3;
+using calls::again_if_interrupted;
 
-template <class Call>
-result again_if_interrupted(Call call) noexcept {
-  for (;;) {
-    const auto n = call();
-    if (n >= 0) return {n, 0};
-    if (errno != EINTR) return {0, errno};
-  }
-}
+constexpr int kFirstFree = 3;
 
 // fd, or another for the same file that is none of the standard ones.
 result beyond_standard(int fd) noexcept {
   if (fd >= kFirstFree) return {fd, 0};
-  const result moved = again_if_interrupted([=] { return ::fcntl(fd, F_DUPFD_CLOEXEC, kFirstFree); });
+  const result moved =
+      again_if_interrupted([=] { return ::fcntl(fd, F_DUPFD_CLOEXEC, kFirstFree); });
   ::close(fd);
   return moved;
 }
@@ -109,8 +105,8 @@ result open_pidfd(pid_t pid) noexcept {
 result look(pid_t pid, ending how, int& code, int& signal) noexcept {
   siginfo_t about{};
   const int flags = WEXITED | (how.wait ? 0 : WNOHANG) | (how.reap ? 0 : WNOWAIT);
-  const result r = again_if_interrupted(
-      [&] { return ::waitid(P_PID, static_cast<id_t>(pid), &about, flags); });
+  const result r =
+      again_if_interrupted([&] { return ::waitid(P_PID, static_cast<id_t>(pid), &about, flags); });
   if (!r.ok() || about.si_pid == 0) return r;
   const bool by_itself = about.si_code == CLD_EXITED;
   code = by_itself ? about.si_status : -1;

@@ -78,7 +78,7 @@ std::size_t take_others(size_class& c, stack* out, std::size_t n) noexcept {
 void say_once() noexcept {
   if (regions::guards_by_mprotect() == 0 || said.exchange(true, base::relaxed)) return;
   base::sentence s;
-  s << "vole: this kernel refuses MADV_GUARD_INSTALL; stack guards use mprotect, at most "
+  s << "vole: this kernel has no MADV_GUARD_INSTALL, or has it in name only; stack guards use mprotect, at most "
     << static_cast<std::uint64_t>(regions::most_guards_by_mprotect()) << " stacks\n";
   s.print();
 }
@@ -195,6 +195,11 @@ void release_all() noexcept {
   base::holding hold(mutex);
   regions::release_all_locked();
   for (size_class& c : classes) c = size_class();
+}
+
+void use_mprotect_guards(bool on) noexcept {
+  regions::force_mprotect(on);
+  said.store(on, base::relaxed);
 }
 
 void force_mprotect_guards_for_test(bool on) noexcept {

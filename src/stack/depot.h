@@ -70,7 +70,9 @@ counts count() noexcept;
 void pin(const stack& s) noexcept;
 void release_all() noexcept;
 
-// As on a kernel without MADV_GUARD_INSTALL, for stacks made ready from now on; said anew.
+// As on a kernel without MADV_GUARD_INSTALL, for stacks made ready from now on; not said, since it was
+// asked for. For tests: said anew.
+void use_mprotect_guards(bool on) noexcept;
 void force_mprotect_guards_for_test(bool on) noexcept;
 
 }  // namespace depot

@@ -1,12 +1,18 @@
 // The depot and the kernel: guard pages, and what happens when mappings, locked memory or
 // address space run short.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <thread>
@@ -73,6 +79,31 @@ void hit_guard(bool by_mprotect) {
 TEST_F(DepotDeathTest, WritingBelowAStackFaultsInItsGuard) {
   EXPECT_EXIT(hit_guard(false), testing::ExitedWithCode(9), "^$");
   EXPECT_EXIT(hit_guard(true), testing::ExitedWithCode(9), "stack guards use mprotect, at most");
+}
+
+// What an emulator does that does not know the advice: it says yes, and nothing happens.
+void pretend_to_guard() {
+  constexpr int kGuardInstall = 102;
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_madvise, 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kGuardInstall, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO),  // 0: success
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter = {std::size(program), program};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    _exit(12);
+}
+
+TEST_F(DepotDeathTest, GuardsThatTheKernelOnlyPromisesAreNotBelieved) {
+  if (depot::count().guards_by_mprotect > 0) GTEST_SKIP() << "no cheap guards on this kernel";
+  testing::FLAGS_gtest_death_test_style = "threadsafe";  // a process that has made no guards yet
+  EXPECT_EXIT((pretend_to_guard(), hit_guard(false)), testing::ExitedWithCode(9),
+              "has it in name only; stack guards use mprotect, at most");
 }
 
 std::size_t mappings() {

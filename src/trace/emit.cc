@@ -115,6 +115,7 @@ void departs(M& m, G& g, leaving how, G* next, wait_reason why, const void* sp) 
   }
   end_open_call(p, m);
   if (m.p == nullptr) return p.put(event::g_requeue);
+  if (how == leaving::block && why == wait_reason::none) how = leaving::end;  // main has returned
   const std::uint32_t at = how == leaving::block ? p.site_of(g, why, sp) : 0;
   if (next == nullptr) {
     p.put(alone(how));

@@ -4,15 +4,15 @@
 
 #include "base/fatal.h"
 #include "os/os.h"
-#include "trace/shared.h"
 #include "trace/names.h"
 #include "trace/pool.h"
+#include "trace/shared.h"
 
 namespace vole::rt::trace {
 namespace {
 
-constexpr std::uint32_t kLargeFile = 1024;      // chunks of one generation
-constexpr std::size_t kNames = 256 * 1024;      // bytes of a chunk of names
+constexpr std::uint32_t kLargeFile = 1024;  // chunks of one generation
+constexpr std::size_t kNames = 256 * 1024;  // bytes of a chunk of names
 constexpr std::size_t kSlotRoom = pool::kSlotBytes - sizeof(chunk_header);
 
 void put_number(std::string& to, std::uint64_t n) {
@@ -91,26 +91,25 @@ void sink::write(chunk_header& h, const std::uint8_t* payload) {
   if (error_ == 0) error_ = write_chunk(fd_, h, payload);
 }
 
-void sink::put(chunk_kind kind, std::uint32_t generation, std::uint32_t number,
+bool sink::put(chunk_kind kind, std::uint32_t generation, std::uint32_t number,
                const std::string& payload) {
   if (!ring_) {
     chunk_header h{};
     fill(h, kind, generation, number, payload);
-    return write(h, reinterpret_cast<const std::uint8_t*>(payload.data()));
+    write(h, reinterpret_cast<const std::uint8_t*>(payload.data()));
+    return true;
   }
-  keep_room();
-  chunk_header* const slot = pool::take();
-  if (slot == nullptr || payload.size() > kSlotRoom) {
-    shared.lost[shared.stamp.load(relaxed) >> 1 & 1].fetch_add(1, relaxed);
-    if (slot != nullptr) pool::free(slot);
-    return;
-  }
+  if (payload.size() > kSlotRoom) return false;
+  chunk_header* const slot = kind == chunk_kind::listing ? pool::take() : pool::take_last();
+  if (slot == nullptr) return false;
   std::memcpy(slot->payload(), payload.data(), payload.size());
   fill(*slot, kind, generation, number, payload);
   book_of(generation).kept.push_back(slot);
+  return true;
 }
 
 void sink::begin(std::uint32_t generation, const moment& at, std::uint32_t procs) {
+  make_room();
   book_of(generation);
   std::string payload;
   for (const std::uint64_t n :
@@ -123,19 +122,16 @@ void sink::begin(std::uint32_t generation, const moment& at, std::uint32_t procs
 void sink::end(std::uint32_t generation, const moment& at, std::uint64_t lost) {
   book& b = book_of(generation);
   std::string payload;
-  for (const std::uint64_t n : {at.ticks, static_cast<std::uint64_t>(at.mono), lost,
-                                std::uint64_t{b.threads.size()}})
+  for (const std::uint64_t n :
+       {at.ticks, static_cast<std::uint64_t>(at.mono), lost, std::uint64_t{b.threads.size()}})
     put_number(payload, n);
   for (const auto& [thread, count] : b.threads)
     for (const std::uint64_t n : {std::uint64_t{thread}, count.events, std::uint64_t{count.chunks}})
       put_number(payload, n);
+  const bool is_whole = put(chunk_kind::end, generation, 0, payload);
   b.ended = at.mono;
-  put(chunk_kind::end, generation, 0, payload);
-  if (!ring_) {
-    books_.pop_front();
-  } else {
-    keep_room();
-  }
+  if (!ring_) return books_.pop_front();
+  while (!is_whole && !books_.empty() && books_.front().generation <= generation) forget_oldest();
 }
 
 void sink::add(chunk_header* full) {
@@ -150,7 +146,9 @@ void sink::add(chunk_header* full) {
 }
 
 void sink::add_listing(std::uint32_t generation, const std::string& payload) {
-  put(chunk_kind::listing, generation, book_of(generation).listings++, payload);
+  make_room();
+  if (!put(chunk_kind::listing, generation, book_of(generation).listings++, payload))
+    shared.lost[shared.stamp.load(relaxed) >> 1 & 1].fetch_add(1, relaxed);
 }
 
 bool sink::is_large() const {
@@ -160,7 +158,7 @@ bool sink::is_large() const {
 }
 
 // A quarter of the slots is for those who write now.
-void sink::keep_room() {
+void sink::make_room() {
   const std::int64_t old = os::now_ns() - window_;
   while (books_.size() > 1 && books_.front().ended != 0 &&
          (books_.front().ended < old || pool::left() < pool::slots() / 4))

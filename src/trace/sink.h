@@ -2,7 +2,8 @@
 //
 // Who    the writer.
 // Law    a generation's chunks are written in the order in which they were submitted, so those of one
-//        thread are in order. A ring forgets whole generations, the oldest first.
+//        thread are in order. A ring forgets whole generations, the oldest first; one that could
+//        not be ended is forgotten at once, and those before it.
 // Note   after a write has failed nothing more is written, and `error` says why.
 #pragma once
 
@@ -32,10 +33,10 @@ struct book {
   };
   std::uint32_t generation = 0;
   std::unordered_map<std::uint32_t, count> threads;
-  std::vector<chunk_header*> kept;   // a ring's, in order
-  std::uint32_t chunks = 0;          // of events
+  std::vector<chunk_header*> kept;  // a ring's, in order
+  std::uint32_t chunks = 0;         // of events
   std::uint32_t listings = 0;
-  std::int64_t ended = 0;            // ns of the monotonic clock; 0: not yet
+  std::int64_t ended = 0;  // ns of the monotonic clock; 0: not yet
 };
 
 class sink {
@@ -45,13 +46,14 @@ class sink {
   // ── generations ──
   void begin(std::uint32_t generation, const moment& at, std::uint32_t procs);
   void end(std::uint32_t generation, const moment& at, std::uint64_t lost);
-  void add(chunk_header* full);            // a thread's chunk: written and freed, or kept
+  void add(chunk_header* full);  // a thread's chunk: written and freed, or kept
   void add_listing(std::uint32_t generation, const std::string& payload);
-  bool is_large() const;                   // the newest generation has enough events
+  void make_room();       // a ring's, of the oldest generations: after each end
+  bool is_large() const;  // the newest generation has enough events
 
   // ── the file ──
-  void write_names();                      // those that have not been written yet
-  void finish();                           // it is complete
+  void write_names();  // those that have not been written yet
+  void finish();       // it is complete
   int error() const noexcept { return error_; }
 
   // The complete generations of a ring, as a file of its own. 0 or errno.
@@ -59,10 +61,10 @@ class sink {
 
  private:
   book& book_of(std::uint32_t generation);
-  void put(chunk_kind kind, std::uint32_t generation, std::uint32_t number, const std::string& payload);
+  bool put(chunk_kind kind, std::uint32_t generation, std::uint32_t number,
+           const std::string& payload);
   void put_header();
   void write(chunk_header& h, const std::uint8_t* payload);
-  void keep_room();
   void forget_oldest();
 
   int fd_;
@@ -70,7 +72,7 @@ class sink {
   const std::int64_t window_;
   const std::uint64_t ticks_per_second_;
   int error_ = 0;
-  std::deque<book> books_;                 // by generation; a file's: those not ended
+  std::deque<book> books_;  // by generation; a file's: those not ended
   std::size_t named_ = 0;
   std::uint32_t name_chunks_ = 0, module_chunks_ = 0;
 };

@@ -10,13 +10,13 @@ namespace {
 
 enum class fault {
   none,
-  no_last_look,       // D4 skipped
-  drops_after_unlock,  // submit: spinning - 1 after L has been released
-  no_promise,         // submit: need_spinning not set
-  no_promise_at_d4,   // the same, after the last look
-  promise_untested,   // D1 does not look at need_spinning
+  no_last_look,         // D4 skipped
+  drops_after_unlock,   // submit: spinning - 1 after L has been released
+  no_promise,           // submit: need_spinning not set
+  no_promise_at_d4,     // the same, after the last look
+  promise_untested,     // D1 does not look at need_spinning
   promise_half_tested,  // ... unless it is not spinning: the promise outlives its P
-  no_successor,       // found_work does not submit
+  no_successor,         // found_work does not submit
 };
 
 struct shipped_text {
@@ -38,14 +38,14 @@ struct faulty_text : shipped_text {
     int none = 0;
     if (!s.spinning.compare_exchange_strong(none, 1, seq_cst)) return;
     env.lock();
-    auto* p = env.pop_idle_p_locked();
+    auto* p = vole::rt::parking::pop_idle_p_locked(env);
     if (p == nullptr) {
       if (F != fault::no_promise) s.need_spinning.store(1, seq_cst);
       if (F != fault::drops_after_unlock) s.spinning.fetch_sub(1, seq_cst);
     }
     env.unlock();
     if (p == nullptr && F == fault::drops_after_unlock) s.spinning.fetch_sub(1, seq_cst);
-    if (p != nullptr) env.start_spinning_m(p);
+    if (p != nullptr) vole::rt::parking::start_m(env, p, true);
   }
 
   static void found_work(auto& env, auto& m) {
@@ -57,26 +57,25 @@ struct faulty_text : shipped_text {
   static verdict go_idle(auto& env, auto& m) {
     auto& s = env.parking_state();
     env.lock();
-    if (env.must_not_idle_locked()) {
+    if (env.stopping().load(seq_cst) || env.has_global_work_locked()) {
       env.unlock();
       return verdict::retry;
     }
-    const bool tests = F == fault::promise_half_tested ? !m.spinning
-                                                       : F != fault::promise_untested;
+    const bool tests = F == fault::promise_half_tested ? !m.spinning : F != fault::promise_untested;
     if (tests && s.need_spinning.load(seq_cst) != 0) {
       s.need_spinning.store(0, seq_cst);
       if (!m.spinning) shipped_text::become_spinning(env, m);
       env.unlock();
       return verdict::retry;
     }
-    env.release_p_to_idle_locked(m);
+    vole::rt::parking::put_idle_p_locked(env, env.release_p(m));
     env.unlock();
     if (!m.spinning) return verdict::sleep;
     m.spinning = false;
     s.spinning.fetch_sub(1, seq_cst);
     if (F == fault::no_last_look || !env.any_work()) return verdict::sleep;
     env.lock();
-    auto* p = env.pop_idle_p_locked();
+    auto* p = vole::rt::parking::pop_idle_p_locked(env);
     if (p == nullptr && F != fault::no_promise_at_d4) s.need_spinning.store(1, seq_cst);
     env.unlock();
     if (p == nullptr) return verdict::sleep;

@@ -36,8 +36,9 @@ struct faulty_text {
       const bool idle = F == fault::no_second_look ||
                         (F == fault::looks_outside ? before : env.is_idle_locked(m));
       too_many = idle && env.too_many_locked();
-      const bool leaves = too_many && (F == fault::ignores_the_stop || !env.stopping_locked());
-      if (leaves) env.remove_idle_m_locked(m);
+      const bool leaves =
+          too_many && (F == fault::ignores_the_stop || !env.stopping().load(relaxed));
+      if (leaves) vole::rt::parking::remove_idle_m_locked(env, m);
       env.unlock();
       if (leaves || (F == fault::does_not_wait && !idle)) return false;
     }
@@ -66,8 +67,11 @@ template <class Text>
 struct house {
   model::mutex l;
   machine ms[kMs];
-  model::var<int> idle_ms{0};        // under l
-  model::var<bool> stopping{false};  // under l
+  model::var<int> on_list{0};  // under l
+  struct {
+    model::var<bool> is{false};  // under l
+    bool load(std::memory_order) const { return is.get(); }
+  } is_stopping;
   int sent = 0, arrived = 0, left = 0, told = 0, heard = 0;
   plan what;
 
@@ -78,7 +82,7 @@ struct house {
       ms[i].number = i;
       model::name(model::atomic_in(ms[i], 0), i == 0 ? "park0" : "park1");
       model::name(model::atomic_in(ms[i], 1), i == 0 ? "idle0" : "idle1");
-      idle_ms = idle_ms.get() | 1 << i;
+      on_list = on_list.get() | 1 << i;
       model::spawn_daemon(kNames[i], [this, &m = ms[i]] { be_idle(m); });
     }
     for (int i = 0; i < what.wakers; ++i) model::spawn(kWakers[i], [this] { start_m(); });
@@ -92,15 +96,13 @@ struct house {
   // In a world that stays stopped it would look for ever: twice is enough to see.
   bool is_idle_locked(machine& m) { return m.idle.load(relaxed) && ++m.tries <= 2; }
   bool too_many_locked() {
-    const int n = __builtin_popcount(static_cast<unsigned>(idle_ms.get()));
+    const int n = __builtin_popcount(static_cast<unsigned>(on_list.get()));
     return n > what.kept;
   }
-  bool stopping_locked() { return stopping.get(); }
-
-  void remove_idle_m_locked(machine& m) {
-    m.idle.store(false, seq_cst);
-    idle_ms = idle_ms.get() & ~(1 << m.number);
-  }
+  auto& stopping() { return is_stopping; }
+  auto& idle_ms() { return *this; }
+  void leaves_idle(machine& m) { m.idle.store(false, seq_cst); }
+  void remove(machine* m) { on_list = on_list.get() & ~(1 << m->number); }
 
   // ── the Ms ──
   void be_idle(machine& m) {
@@ -117,11 +119,11 @@ struct house {
   // A P for an idle M; for a new one if there is none.
   void start_m() {
     lock();
-    const int all = stopping.get() ? 0 : idle_ms.get();
+    const int all = is_stopping.is.get() ? 0 : on_list.get();
     machine* m = nullptr;
     if (all != 0) {
       m = &ms[__builtin_ctz(static_cast<unsigned>(all))];
-      idle_ms = all & (all - 1);
+      on_list = all & (all - 1);
       m->next_p = 1;
       m->idle.store(false, relaxed);
       ++sent;
@@ -133,7 +135,7 @@ struct house {
   // As settle_threads and end_threads, if everybody sleeps at the first look.
   void end() {
     lock();
-    stopping = true;
+    is_stopping.is = true;
     unlock();
     for (int i = 0; i < what.ms; ++i)
       if (ms[i].alive.load(std::memory_order_acquire) && !ms[i].idle.load(seq_cst)) return;
@@ -148,9 +150,9 @@ struct house {
   void finish() {
     model::require(sent == arrived, "I7: a P was sent to an M that has ended");
     model::require(told == heard, "the end woke an M that had ended");
-    int on_list = 0;
-    for (int i = 0; i < what.ms; ++i) on_list += ms[i].idle.load(relaxed) ? 1 : 0;
-    model::require(on_list == __builtin_popcount(static_cast<unsigned>(idle_ms.get())),
+    int idle = 0;
+    for (int i = 0; i < what.ms; ++i) idle += ms[i].idle.load(relaxed) ? 1 : 0;
+    model::require(idle == __builtin_popcount(static_cast<unsigned>(on_list.get())),
                    "the idle list and the Ms disagree");
     model::require(what.ms - left >= what.kept, "too many have ended");
   }

@@ -60,7 +60,7 @@ class TraceSummary(TraceTest):
         for line in done.stdout.splitlines():
             self.assertLessEqual(len(line), 100, line)
         for words in ("Goroutines by function", "Blocked, by reason", "Places that block most",
-                      "Scheduling latency", "What woke whom", "Ps  ", "work(int) at demo.cc:12",
+                      "Scheduling latency", "What woke whom", "Ps  ", "work at demo.cc:12",
                       "3 taken, of these 3 from goroutines in calls"):
             self.assertIn(words, done.stdout)
 

@@ -1,15 +1,12 @@
 #include "sched/hold/thread.h"
 
 #include "base/fatal.h"
+#include "sched/hold/safe_point.h"
 #include "sched/policy/contention.h"
+#include "sched/state.h"
 #include "sched/work/env.h"
 #include "sched/work/find.h"
-#include "sched/work/idle.h"
-#include "sched/hold/thread_maker.h"
-#include "sched/hold/safe_point.h"
-#include "sched/state.h"
 #include "sched/work/surplus.h"
-#include "sched/watch/sysmon.h"
 #include "trace/emit.h"
 
 namespace vole::rt {
@@ -17,9 +14,7 @@ namespace {
 
 constexpr std::size_t kSpareMs = 4;  // asleep for ever, beside one for each P
 
-struct idle_env {
-  void lock() const noexcept { sched.lock.acquire(); }
-  void unlock() const noexcept { sched.lock.release(); }
+struct idle_env : shipped_env {
   std::int64_t patience() const noexcept {
     return std::int64_t{sched.settings.thread_idle_ms} * 1000 * 1000;
   }
@@ -28,23 +23,20 @@ struct idle_env {
     return sched.settings.thread_idle_ms != 0 &&
            sched.idle_ms.size() > sched.procs.load(relaxed) + kSpareMs;
   }
-  bool stopping_locked() const noexcept { return sched.stopping.load(relaxed); }
-  void remove_idle_m_locked(M& m) const noexcept {
-    m.idle.store(false, seq_cst);
-    sched.idle_ms.remove(&m);
-  }
 };
 
 }  // namespace
 
 void acquire_p(M& m, P* p) noexcept {
   trace::count_acquisition(*p);
-  if (trace::is_traced(m)) [[unlikely]] trace::got_p(m, *p);
+  if (trace::is_traced(m)) [[unlikely]]
+    trace::got_p(m, *p);
   attach_p(m, p);
 }
 
 P* release_p(M& m) noexcept {
-  if (trace::is_traced(m)) [[unlikely]] trace::gives_p(m);
+  if (trace::is_traced(m)) [[unlikely]]
+    trace::gives_p(m);
   return detach_p(m);
 }
 
@@ -55,7 +47,7 @@ void attach_p(M& m, P* p) noexcept {
   m.last_p = p;
   m.away = nullptr;
   p->m.store(&m, seq_cst);
-  p->status.store(p_status::running, relaxed);
+  set_status(*p, p_status::running);
   m.hot.p.store(p, relaxed);
   // A stopper that looked before p->m was written counts on us.
   if (sched.stopping.load(seq_cst)) m.hot.attention.store(1, seq_cst);
@@ -73,35 +65,13 @@ P* detach_p(M& m) noexcept {
 }
 
 P* pop_idle_p_locked(P* preferred) noexcept {
-  if (sched.stopping.load(relaxed)) return nullptr;
-  if (preferred != nullptr && preferred->status.load(relaxed) == p_status::idle) {
-    lifo<P, &P::next> passed;
-    while (sched.idle_ps.top() != preferred) passed.push(sched.idle_ps.pop());
-    sched.idle_ps.pop();
-    while (P* const p = passed.pop()) sched.idle_ps.push(p);
-    sched.idle_ps.push(preferred);
-  }
-  P* const p = sched.idle_ps.pop();
-  if (p == nullptr) return nullptr;
-  const std::uint32_t were_idle = sched.idle_p_count.fetch_sub(1, seq_cst);
-  sched.idle_mask.clear(p->id);
-  p->status.store(p_status::running, relaxed);
-  if (were_idle == sched.procs.load(relaxed)) sysmon::wake_locked();
-  return p;
+  shipped_env env;
+  return parking::pop_idle_p_locked(env, preferred);
 }
 
 void put_idle_p_locked(P* p) noexcept {
-#ifdef VOLE_CHECKED
-  if (has_work(*p)) fatal("thread: a P with work was put on the idle list");
-#endif
-  safe_point::run_owner(*p);
-  p->status.store(p_status::idle, relaxed);
-  sched.idle_ps.push(p);
-  sched.idle_mask.set(p->id);
-  p->rests.add_owner();
-  p->polled.store(false, relaxed);
-  p->invites.store(false, relaxed);
-  sched.idle_p_count.fetch_add(1, seq_cst);
+  shipped_env env;
+  parking::put_idle_p_locked(env, p);
 }
 
 void drain_queue_locked(P* p) noexcept {
@@ -112,43 +82,16 @@ void drain_queue_locked(P* p) noexcept {
   if (runnable* r = take_ready_next_owner(*p)) sched.global.push_front_locked(r);
 }
 
-void set_aside_p_locked(P* p, bool spinning) noexcept {
-  drain_queue_locked(p);
-  sched.parking.need_spinning.store(0, seq_cst);  // it implies that no P is idle
-  if (spinning) parking::stop_spinning(sched.parking);
-  sched.unmanned.store(true, seq_cst);
-  if (!sched.stopping.load(relaxed)) return put_idle_p_locked(p);
-  p->status.store(p_status::stopped, relaxed);
-  if (--sched.stop_wait == 0) sched.stopped.wake();
-}
-
-void start_m(P* p, bool spinning, probation kind, P* for_whom) noexcept {
-  const std::int64_t now = kind == probation::polled ? os::now_ns() : 0;
-  sched.lock.acquire();
-  sched.count_start_locked();
-  M* m = sched.idle_ms.pop();
-  const bool sleeps = m != nullptr;
-  if (!sleeps) m = thread_maker::new_m_locked();
-  if (m == nullptr) {
-    set_aside_p_locked(p, spinning);
-    sched.lock.release();
-    return thread_maker::tell_limit();
-  }
-  m->spinning = spinning;
-  m->on_probation = kind;
-  m->probation_p = for_whom;
-  m->woken_at = now;
-  m->next_p = p;
-  if (sleeps) m->idle.store(false, relaxed);
-  sched.lock.release();
-  sleeps ? m->park.wake() : thread_maker::deliver(m);
+void call_off_locked(M& m) noexcept {
+  shipped_env env;
+  parking::call_off_locked(env, m);
 }
 
 // The note has been woken: we own next_p, or must end.
 bool awake(M& m) noexcept {
   m.park.clear();
   if (m.must_end) return false;
-  m.idle.store(false, seq_cst);  // a locked M may be woken before it has called itself idle
+  set_status(m, m_status::awake);  // a locked M may be woken before it has called itself idle
   P* const p = m.next_p;
   m.next_p = nullptr;
   acquire_p(m, p);
@@ -164,9 +107,8 @@ void tell_the_ender() noexcept {
 bool stop_m(M& m) noexcept {
   if (m.p != nullptr || m.spinning) fatal("thread: an M went to sleep with a P or spinning");
   sched.lock.acquire();
-  m.idle.store(true, seq_cst);
-  sched.idle_ms.push(&m);
   idle_env env;
+  parking::push_idle_m_locked(env, m);
   const bool too_many = env.too_many_locked();
   sched.lock.release();
   if (sched.ending.load(seq_cst)) tell_the_ender();
@@ -177,38 +119,8 @@ bool stop_m(M& m) noexcept {
 }
 
 void hand_off(P* p) noexcept {
-  p->hand_offs.add_owner();
-  if (has_work(*p) || sched.global.size_now() != 0) return start_m(p, false);
-  // Nobody looks for work and nobody could: keep one looking.
-  int none = 0;
-  if (sched.parking.spinning.load(seq_cst) == 0 && sched.idle_p_count.load(seq_cst) == 0 &&
-      sched.parking.spinning.compare_exchange_strong(none, 1, seq_cst)) {
-    sched.lock.acquire();
-    sched.parking.need_spinning.store(0, seq_cst);
-    sched.lock.release();
-    return start_m(p, true);
-  }
-  sched.lock.acquire();
-  if (sched.stopping.load(relaxed)) {
-    p->status.store(p_status::stopped, relaxed);
-    if (--sched.stop_wait == 0) sched.stopped.wake();
-    sched.lock.release();
-    return;
-  }
-  // A promise stands (need_spinning): whoever submitted counts on the next worker to look.
-  if (sched.global.size_hint() != 0 || sched.parking.need_spinning.load(seq_cst) != 0) {
-    const bool look = sched.parking.need_spinning.exchange(0, seq_cst) != 0;
-    if (look) sched.parking.spinning.fetch_add(1, seq_cst);
-    sched.lock.release();
-    return start_m(p, look);
-  }
-  if (must_keep_polling_locked()) {
-    sched.lock.release();
-    return start_m(p, false);
-  }
-  put_idle_p_locked(p);
-  sched.lock.release();
-  tell_poller();
+  shipped_env env;
+  parking::hand_off(env, p);
 }
 
 }  // namespace vole::rt

@@ -1,7 +1,7 @@
 // Ms and Ps: how a P gets to a thread, and where threads come from.
 //
 // Who    the scheduler, in the runtime.
-// Law    start_m never fails: it wakes an idle M or has a new one born, and the P
+// Law    parking::start_m never fails: it wakes an idle M or has a new one born, and the P
 //        travels with it (I7: next_p and spinning are written before the wake). Where there can
 //        be no thread more while evicted goroutines have theirs, the P waits for one of those.
 //        Only the thread_maker, a thread without a P, ever calls pthread_create: a
@@ -26,13 +26,12 @@ void put_idle_p_locked(P* p) noexcept;
 
 // What p has queued goes to the head of the global queue.
 void drain_queue_locked(P* p) noexcept;
-// There is no thread for p: idle, until one that was evicted comes in and takes it [24]. Its work
-// is everybody's. Breaks I1 as long as that takes; sysmon asks again from time to time.
-void set_aside_p_locked(P* p, bool spinning) noexcept;
+// The thread that was to be made for m cannot be had: the P that travels with it is idle, until one
+// that was evicted comes in and takes it [24]. Its work is everybody's. Breaks I1 as long as that
+// takes; sysmon asks again from time to time.
+void call_off_locked(M& m) noexcept;
 
 // ── Ms ──
-// takes the scheduler lock. judged: the wake-up, by what it does with for_whom's work.
-void start_m(P* p, bool spinning, probation kind = probation::none, P* for_whom = nullptr) noexcept;
 // Sleeps as an idle M. False: the thread must end. Otherwise the M owns a P.
 bool stop_m(M& m) noexcept;
 // The M gives its P to whoever needs one [22]. It must not use it afterwards.

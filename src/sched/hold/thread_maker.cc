@@ -47,8 +47,6 @@ void renew(M& m) noexcept {
   m.ends_with_g = false;
   m.away = m.last_p = nullptr;
   m.patient = false;
-  m.idle.store(false, seq_cst);
-  m.polling.store(false, seq_cst);
   m.call.store(0, relaxed);
   m.contended = 0;
   m.stole_at = m.called_at = 0;
@@ -66,15 +64,11 @@ bool called_off(M* m, int error) noexcept {
   sched.lock.acquire();
   const bool can_wait = anybody_without_p();
   if (can_wait) {
-    P* const p = m->next_p;
-    const bool spinning = m->spinning;
-    m->next_p = nullptr;
-    m->spinning = false;
-    m->alive.store(false, std::memory_order_release);
+    call_off_locked(*m);
+    set_status(*m, m_status::free);
     --sched.m_count;
     sched.free_ms.push(m);
     sched.refused_at = os::now_ns();
-    set_aside_p_locked(p, spinning);
   }
   sched.lock.release();
   if (!can_wait) return false;
@@ -167,7 +161,7 @@ M* new_m_locked() noexcept {
   m->id = sched.next_m_id.fetch_add(1, relaxed);
   trace::become_quiet(m->hot);  // until it runs
   trace::flag(*m, trace::is_on());
-  m->alive.store(true, std::memory_order_release);
+  set_status(*m, m_status::awake);
   ++sched.m_count;
   return m;
 }

@@ -4,15 +4,15 @@
 
 #include "base/fatal.h"
 #include "os/os.h"
-#include "sched/life/enter.h"
-#include "sched/work/env.h"
-#include "sched/run/lifecycle.h"
 #include "sched/hold/retake.h"
-#include "sched/state.h"
 #include "sched/hold/strict.h"
-#include "sched/watch/sysmon.h"
 #include "sched/hold/thread.h"
+#include "sched/life/enter.h"
+#include "sched/run/lifecycle.h"
+#include "sched/state.h"
 #include "sched/wait/timers.h"
+#include "sched/watch/sysmon.h"
+#include "sched/work/env.h"
 #include "trace/emit.h"
 
 namespace vole::rt::world {
@@ -20,12 +20,8 @@ namespace {
 
 constinit base::lock<lock_rank::world> one_stopper;
 
-void stopped_locked(P* p) noexcept {
-  p->status.store(p_status::stopped, relaxed);
-  --sched.stop_wait;
-}
-
 void retake_all() noexcept {
+  shipped_env env;
   static constinit M* hidden[kMaxProcs];  // one stopper at a time
   const std::uint32_t n = sched.procs.load(relaxed);
   for (std::uint32_t i = 0; i < n; ++i) hidden[i] = retake::hide(sched.p_at(i));
@@ -36,15 +32,14 @@ void retake_all() noexcept {
     P* const p = sched.p_at(i);
     if (retake::look(hidden[i], p)) {
       p->taken_from = hidden[i];
-      p->status.store(p_status::stopped, relaxed);
+      env.becomes_stopped(*p);
       ++taken;
     }
     hidden[i]->retake_lock.release();
   }
-  sched.lock.acquire();
-  sched.stop_wait -= taken;
-  if (taken != 0 && sched.stop_wait == 0) sched.stopped.wake();
-  sched.lock.release();
+  env.lock();
+  parking::count_stopped_locked(env, taken);
+  env.unlock();
 }
 
 // Back to the thread it was taken from, if that has not noticed yet.
@@ -57,7 +52,7 @@ bool give_back(P* p) noexcept {
   m->away = nullptr;
   end_eviction(*m->curg, g_status::running);
   m->p = p;
-  p->status.store(p_status::running, relaxed);
+  set_status(*p, p_status::running);
   p->m.store(m, seq_cst);
   m->hot.unhide(p);
   return true;
@@ -106,30 +101,22 @@ void may_stop() noexcept {
 void stop(std::string_view purpose) noexcept {
   keep_going();
   trace::stop_begins(purpose);
-  sched.lock.acquire();
+  const std::uint32_t n = sched.procs.load(relaxed);
+  for (std::uint32_t i = 0; i < n; ++i) sched.p_at(i)->was_idle = false;
   sched.stopped.clear();
-  sched.stop_wait = sched.procs.load(relaxed);
-  sched.stopping.store(true, seq_cst);
-  for (std::uint32_t i = 0; i < sched.stop_wait; ++i) sched.p_at(i)->was_idle = false;
-  while (P* const p = sched.idle_ps.pop()) {
-    p->was_idle = true;
-    sched.idle_p_count.fetch_sub(1, seq_cst);
-    sched.idle_mask.clear(p->id);
-    stopped_locked(p);
-  }
-  const bool all_stopped = sched.stop_wait == 0;
-  sched.lock.release();
-  if (all_stopped) return;
+  shipped_env env;
+  if (parking::begin_stop(env, n, [](P& p) { p.was_idle = true; })) return;
   retake_all();
   sched.stopped.sleep();
 }
 
 void start() noexcept {
   const std::uint32_t n = sched.procs.load(relaxed);
-  sched.lock.acquire();
-  sched.stopping.store(false, seq_cst);
+  shipped_env env;
+  env.lock();
+  parking::end_stop_locked(env);
   sysmon::wake_locked();  // Ps are handed out below without passing the idle list
-  sched.lock.release();
+  env.unlock();
   // First back to their Ms, all of them: a P that is handed off sets threads in motion.
   for (std::uint32_t i = 0; i < n; ++i) give_back(sched.p_at(i));
   for (std::uint32_t i = 0; i < n; ++i)
@@ -141,11 +128,12 @@ void start() noexcept {
 }
 
 void begin() noexcept {
-  sched.lock.acquire();
-  sched.stopping.store(false, seq_cst);
+  shipped_env env;
+  env.lock();
+  parking::end_stop_locked(env);
   const std::uint32_t n = sched.procs.load(relaxed);
-  for (std::uint32_t i = n; i-- > 0;) put_idle_p_locked(sched.p_at(i));
-  sched.lock.release();
+  for (std::uint32_t i = n; i-- > 0;) parking::put_idle_p_locked(env, sched.p_at(i));
+  env.unlock();
 }
 
 void end() noexcept {
@@ -161,41 +149,30 @@ void resize(std::uint32_t n) noexcept {
     adopt_timers(i, 0);
     sched.timer_mask.clear(i);
     lose(p);
-    p->status.store(p_status::dead, relaxed);
+    set_status(*p, p_status::dead);
   }
   for (std::uint32_t i = had; i < n; ++i) {
     P* p = sched.p_at(i);
     if (p == nullptr) {
       P* const memory = p_slab.allocate_raw();
-      if (memory == nullptr) 
-        fatal("out of memory: no room for another P. Fewer (VOLE_MAXPROCS) or a higher memory "
-              "limit would help");
+      if (memory == nullptr)
+        fatal(
+            "out of memory: no room for another P. Fewer (VOLE_MAXPROCS) or a higher memory "
+            "limit would help");
       p = new (memory) P;
       p->id = i;
       p->presence = &presences[i];
       sched.all[i].store(p, std::memory_order_release);  // pairs: p_at
     }
-    p->status.store(p_status::stopped, relaxed);
+    set_status(*p, p_status::stopped);
   }
   sched.strides.reset(n);
   sched.procs.store(n, seq_cst);
 }
 
 void stop_here(M& m) noexcept {
-  if (m.spinning) {
-    m.spinning = false;
-    parking::stop_spinning(sched.parking);
-  }
-  P* const p = release_p(m);
-  sched.lock.acquire();
-  if (sched.stopping.load(relaxed)) {
-    stopped_locked(p);
-    if (sched.stop_wait == 0) sched.stopped.wake();
-    sched.lock.release();
-    return;
-  }
-  sched.lock.release();
-  hand_off(p);  // the world has started again meanwhile
+  shipped_env env;
+  parking::stop_here(env, m);
 }
 
 void yield_p_to_stopper(M& m) noexcept {
@@ -205,15 +182,9 @@ void yield_p_to_stopper(M& m) noexcept {
   m.away = p;
   m.retake_lock.release();
   p->taken_from = &m;
-  sched.lock.acquire();
-  if (sched.stopping.load(relaxed)) {
-    stopped_locked(p);
-    if (sched.stop_wait == 0) sched.stopped.wake();
-    sched.lock.release();
-    return;
-  }
+  shipped_env env;
+  if (parking::stop_p(env, p)) return;
   p->taken_from = nullptr;
-  sched.lock.release();
   attach_p(m, p);
   end_eviction(*m.curg, g_status::running);
 }

@@ -33,7 +33,7 @@ bool stop_locked_m(M& m) noexcept {
   // stop is pending.
   m.hot.attention.store(0, seq_cst);
   if (m.p != nullptr) hand_off(release_p(m));
-  m.idle.store(true, seq_cst);
+  set_status(m, m_status::idle);
   if (sched.ending.load(seq_cst)) tell_the_ender();
   trace::become_quiet(m.hot);
   m.park.sleep();

@@ -1,8 +1,7 @@
 #include "sched/policy/contention.h"
 
 #include "os/os.h"
-#include "sched/state.h"
-#include "sched/hold/thread.h"
+#include "sched/work/env.h"
 
 namespace vole::rt {
 namespace {
@@ -86,9 +85,8 @@ bool retire_g0(M& m) noexcept {
   lose_helper(*rival);
   lose_helper(*m.p);
   m.called_at = 0;
-  drain_queue_locked(m.p);
-  sched.parking.need_spinning.store(0, seq_cst);  // it implies that no P is idle; sysmon will pay
-  put_idle_p_locked(release_p(m));
+  shipped_env env;
+  parking::retire_locked(env, m);
   return true;
 }
 

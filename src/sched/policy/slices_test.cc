@@ -22,7 +22,7 @@ class Slices : public testing::Test {
     begin();
     p_->id = kMaxProcs - 1;
     p_->m.store(m_.get(), seq_cst);
-    p_->status.store(p_status::running, relaxed);
+    set_status(*p_, p_status::running);
     m_->p = p_.get();
     m_->hot.p.store(p_.get(), relaxed);
     m_->tid.store(os::thread_id(), relaxed);  // its CPU clock is ours

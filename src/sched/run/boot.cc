@@ -17,6 +17,7 @@
 #include "sched/watch/sysmon.h"
 #include "sched/life/value_move.h"
 #include "sched/hold/world.h"
+#include "stack/depot.h"
 #include "trace/house.h"
 
 namespace vole::rt::boot {
@@ -32,6 +33,7 @@ constinit bool environment_read = false;
 void read_settings_locked() noexcept {
   if (environment_read) return;
   read_environment(sched.settings);
+  if (sched.settings.mprotect_guards) depot::use_mprotect_guards(true);
   environment_read = true;
 }
 

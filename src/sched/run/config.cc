@@ -133,6 +133,13 @@ const char* set_frames(std::string_view value, config& c) noexcept {
   return nullptr;
 }
 
+const char* set_guards(std::string_view value, config& c) noexcept {
+  if (value != "auto" && value != "mprotect")
+    return "must be auto or mprotect: guards=auto or guards=mprotect";
+  c.mprotect_guards = value == "mprotect";
+  return nullptr;
+}
+
 const char* set_stacks(std::string_view value, config& c) noexcept {
   return parse_between(value, 1, 32, &c.stacks)
              ? nullptr
@@ -142,7 +149,8 @@ const char* set_stacks(std::string_view value, config& c) noexcept {
 #define VOLE_KNOWN_KEYS                                                                  \
   "evict=0|1, storm=MICROSECONDS, strictprocs=0|1, preemptsignal=NUMBER, "               \
   "schedtrace=MILLISECONDS, scheddetail=0|1, threadidle=MILLISECONDS, "                  \
-  "stall=MILLISECONDS, leaks=0|1, sigquit=0|1, control=0|1, frames=all|user and stacks=NUMBER"
+  "stall=MILLISECONDS, leaks=0|1, sigquit=0|1, control=0|1, frames=all|user, "         \
+  "guards=auto|mprotect and stacks=NUMBER"
 
 struct debug_key {
   std::string_view name;
@@ -155,7 +163,7 @@ constexpr debug_key kDebugKeys[] = {
     {"threadidle", set_thread_idle}, {"stall", set_stall},
     {"leaks", set_leaks},           {"sigquit", set_sigquit},
     {"control", set_control},       {"frames", set_frames},
-    {"stacks", set_stacks},
+    {"guards", set_guards},         {"stacks", set_stacks},
 };
 
 const char* set_debug(std::string_view entry, std::string_view key, config& c) noexcept {

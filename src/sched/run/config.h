@@ -28,6 +28,7 @@ struct config {
   bool sigquit = false;        // VOLE_DEBUG=sigquit=1: SIGQUIT prints a dump
   bool control = false;        // VOLE_DEBUG=control=1: a socket at which it may be asked things
   bool all_frames = false;     // VOLE_DEBUG=frames=all: dumps show vole's own, too
+  bool mprotect_guards = false;  // VOLE_DEBUG=guards=mprotect: as on a kernel without MADV_GUARD_INSTALL
   std::uint32_t stacks = 1;    // VOLE_DEBUG=stacks=N: so many frames for each place of a trace
   const char* trace = nullptr;  // VOLE_TRACE=FILE; null: none
   std::uint32_t thread_idle_ms = 5000;  // VOLE_DEBUG=threadidle=MS: so long a thread too many

@@ -94,6 +94,15 @@ TEST(Config, ReadsDebugSettings) {
   EXPECT_EQ(c.thread_idle_ms, 3'600'000u);
 }
 
+TEST(Config, ReadsHowStacksAreGuarded) {
+  config c;
+  EXPECT_EQ(parse_debug("guards=mprotect", c).why, nullptr);
+  EXPECT_TRUE(c.mprotect_guards);
+  EXPECT_EQ(parse_debug("guards=auto", c).why, nullptr);
+  EXPECT_FALSE(c.mprotect_guards);
+  EXPECT_NE(parse_debug("guards=1", c).why, nullptr);
+}
+
 TEST(Config, ReadsWhatIsToBeReported) {
   config c;
   EXPECT_EQ(parse_debug("stall=100,leaks=1,sigquit=1,control=1,frames=all", c).why, nullptr);

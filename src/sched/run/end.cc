@@ -4,6 +4,7 @@
 #include "base/fatal.h"
 #include "os/os.h"
 #include "poll/poll.h"
+#include "sched/work/env.h"
 #include "sched/hold/thread_maker.h"
 #include "sched/park.h"
 #include "sched/state.h"
@@ -200,23 +201,16 @@ void release_memory() noexcept {
 
 void sched_state::reset() noexcept {
   global.clear_locked();
-  idle_ps = {};
-  idle_ms = {};
-  idle_p_count.store(0, relaxed);
-  for (std::uint32_t i = 0; i < procs.load(relaxed); ++i) {
-    idle_mask.clear(i);
-    timer_mask.clear(i);
-  }
+  shipped_env env;
+  parking::reset(env, procs.load(relaxed));
+  for (std::uint32_t i = 0; i < procs.load(relaxed); ++i) timer_mask.clear(i);
   last_poll.store(1, relaxed);
   poll_until.store(0, relaxed);
   polled_wasted_wakes.store(0, relaxed);
   polled_cpu.store(0, relaxed);
   polled_wall.store(0, relaxed);
-  parking.spinning.store(0, relaxed);
-  parking.need_spinning.store(0, relaxed);
   for (atomic<P*>& p : all) p.store(nullptr, relaxed);
   procs.store(0, seq_cst);
-  stopping.store(false, relaxed);
   free_ms = {};
   m_count = 0;
   evicted.store(0, relaxed);

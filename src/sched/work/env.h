@@ -1,9 +1,11 @@
-// The parking protocol's Env, as shipped: one-line functions over sched.
+// The parking protocol's Env, as shipped: short functions over sched.
+//
+// Who    sched/work/parking.h calls them; env.cc has those that need other rooms.
 #pragma once
 
-#include "sched/work/parking.h"
-#include "sched/state.h"
 #include "sched/hold/thread.h"
+#include "sched/state.h"
+#include "sched/work/parking.h"
 
 namespace vole::rt {
 
@@ -30,18 +32,49 @@ struct shipped_env {
   shipped_env(probation t, P& p) noexcept : kind(t), for_whom(&p) {}
 
   probation kind = probation::none;  // who is woken
-  P* for_whom = nullptr;       // with whose work it is judged
+  P* for_whom = nullptr;             // with whose work it is judged
 
+  // ── the words ──
   parking::state& parking_state() const noexcept { return sched.parking; }
+  auto& idle_ps() const noexcept { return sched.idle_ps; }
+  auto& idle_p_count() const noexcept { return sched.idle_p_count; }
+  p_mask& idle_mask() const noexcept { return sched.idle_mask; }
+  auto& idle_ms() const noexcept { return sched.idle_ms; }
+  atomic<bool>& stopping() const noexcept { return sched.stopping; }
+  std::uint32_t stop_wait_locked() const noexcept { return sched.stop_wait; }
+  void set_stop_wait_locked(std::uint32_t n) const noexcept { sched.stop_wait = n; }
   void lock() const noexcept { sched.lock.acquire(); }
   void unlock() const noexcept { sched.lock.release(); }
-  P* pop_idle_p_locked() const noexcept { return rt::pop_idle_p_locked(nullptr); }
-  void start_spinning_m(P* p) const noexcept { start_m(p, true, kind, for_whom); }
-  bool must_not_idle_locked() const noexcept {
-    return sched.stopping.load(relaxed) || sched.global.size_hint() != 0;
+
+  // ── a P ──
+  bool is_idle_locked(const P& p) const noexcept {
+    return p.status.load(relaxed) == p_status::idle;
   }
-  void release_p_to_idle_locked(M& m) const noexcept { put_idle_p_locked(release_p(m)); }
+  void becomes_idle_locked(P& p) const noexcept;
+  void leaves_idle_locked(P& p, std::uint32_t were_idle) const noexcept;
+  void becomes_stopped(P& p) const noexcept { set_status(p, p_status::stopped); }
+  void wake_stopper_locked() const noexcept { sched.stopped.wake(); }
+  P* release_p(M& m) const noexcept { return rt::release_p(m); }
   void acquire_p(M& m, P* p) const noexcept { rt::acquire_p(m, p); }
+  void drain_queue_locked(P& p) const noexcept { rt::drain_queue_locked(&p); }
+  void is_handed_off(P& p) const noexcept { p.hand_offs.add_owner(); }
+  void is_set_aside_locked() const noexcept { sched.unmanned.store(true, seq_cst); }
+
+  // ── a thread for it ──
+  void becomes_idle(M& m) const noexcept { set_status(m, m_status::idle); }
+  void leaves_idle(M& m) const noexcept { set_status(m, m_status::awake); }
+  M* new_m_locked() const noexcept;
+  void starts_locked(M& m) const noexcept;
+  void wake(M& m) const noexcept { m.park.wake(); }
+  void deliver(M& m) const noexcept;
+  void tell_limit() const noexcept;
+
+  // ── work ──
+  bool has_work(const P& p) const noexcept { return rt::has_work(p); }
+  bool has_global_work() const noexcept { return sched.global.size_now() != 0; }
+  bool has_global_work_locked() const noexcept { return sched.global.size_hint() != 0; }
+  bool must_keep_polling_locked() const noexcept;
+  void tell_poller() const noexcept;
   bool any_work() const noexcept {
     if (sched.global.size_now() != 0) return true;
     const std::uint32_t n = sched.procs.load(std::memory_order_acquire);  // we have no P any more

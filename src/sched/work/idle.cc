@@ -47,7 +47,7 @@ woken_list wait_in_poller(M& m, std::int64_t last) noexcept {
   const std::int64_t until = first_of_all_timers();  // D5: after last_poll = 0
   sched.poll_until.store(until, seq_cst);
   poll::completions done;
-  m.polling.store(true, seq_cst);
+  set_status(m, m_status::polling);
   std::int64_t timeout = -1;
   if (until != kNoTimer) {
     timeout = gathered(until, last) - os::now_ns();
@@ -58,7 +58,7 @@ woken_list wait_in_poller(M& m, std::int64_t last) noexcept {
   trace::become_quiet(m.hot);
   if (until != kNoTimer || poll::open_count() != 0) poll::wait(timeout, done);
   trace::end_quiet(m.hot);
-  m.polling.store(false, seq_cst);  // before the waiters' status changes: see deadlock.cc
+  set_status(m, m_status::awake);  // before the waiters' status changes: see deadlock.cc
   const std::int64_t now = os::now_ns();
   sched.coarse_now.store(now, relaxed);
   sched.poll_until.store(0, seq_cst);

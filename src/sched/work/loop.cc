@@ -104,7 +104,7 @@ void end_m(M& m) noexcept {
   os::detach_thread(os::this_thread());
   sched.lock.acquire();
   --sched.m_count;
-  m.alive.store(false, std::memory_order_release);
+  set_status(m, m_status::free);
   sched.free_ms.push(&m);  // not ours any more
   sched.lock.release();
 }

@@ -19,7 +19,11 @@
 // Proof  tests/model/surplus_model.cc
 #pragma once
 
+#include "sched/work/parking_words.h"
+
 namespace vole::rt::surplus {
+
+using namespace base;
 
 // The M stands on the idle list, pushed under L in this sleep. False: it has left it; its thread
 // must end. True: its note was woken.
@@ -28,8 +32,8 @@ bool sleep(Env& env, M& m, bool too_many) noexcept {
   while (too_many && !m.park.sleep_for(env.patience())) {
     env.lock();
     too_many = env.is_idle_locked(m) && env.too_many_locked();
-    const bool leaves = too_many && !env.stopping_locked();
-    if (leaves) env.remove_idle_m_locked(m);
+    const bool leaves = too_many && !env.stopping().load(relaxed);
+    if (leaves) parking::remove_idle_m_locked(env, m);
     env.unlock();
     if (leaves) return false;
   }

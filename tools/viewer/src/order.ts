@@ -9,52 +9,17 @@
 //
 // Law    the bytes were checked by scan.ts. A rule that is broken is a `Damaged`.
 // Proof  test/reader_test.mjs, test/damage_test.mjs
-import { Cursor, Damaged } from "./bytes";
-import { Chunk, Generation } from "./chunks";
+import { Damaged } from "./bytes";
+import { Generation } from "./chunks";
 import { Begin } from "./begin";
-import { Ev, Scan, ThreadScan } from "./scan";
+import { Head, Heap, Wait } from "./heads";
+import { Ev, Scan } from "./scan";
 import { Cause, State, World } from "./world";
-
-const enum Wait { None, Goroutine, P, Progress, Theft }
-
-class Head {
-  readonly cursor: Cursor;
-  chunk = -1;
-  time = 0;      // ticks since the generation's begin
-  type = 0;
-  lastG = 0;     // id
-  woken = -1;    // goroutine of the last g_unblock in this chunk
-  wokenSeq = 0;
-  count = 0;     // events taken
-  wait = Wait.None;
-  waitFor = 0;
-
-  constructor(readonly scan: ThreadScan, bytes: Uint8Array, readonly origin: bigint) {
-    this.cursor = new Cursor(bytes, 0, 0);
-  }
-
-  // Goes to the next event. False: there is none.
-  advance(): boolean {
-    const c = this.cursor;
-    while (c.pos >= c.end) {
-      if (++this.chunk >= this.scan.chunks.length) return false;
-      const chunk: Chunk = this.scan.chunks[this.chunk];
-      c.pos = chunk.from;
-      c.end = chunk.to;
-      this.time = Number(chunk.ticks - this.origin);
-      this.lastG = 0;
-      this.woken = -1;
-    }
-    this.type = c.bytes[c.pos++];
-    this.time += c.varint();
-    return true;
-  }
-}
 
 export class Order {
   private heads: Head[] = [];
   private byThread: (Head | undefined)[] = [];
-  private heap: Head[] = [];
+  private heap = new Heap();
   private parked: Head[] = [];
   private touchA = -1;
   private touchB = -1;
@@ -68,7 +33,7 @@ export class Order {
     this.base = base;
     this.scale = scale;
     for (const t of scan.threads) {
-      const h = new Head(t, bytes, gen.begin!.ticks);
+      const h = new Head(t, bytes, gen.begin!.ticks, scan.thefts.get(t.number) ?? []);
       this.byThread[t.index] = h;
       this.heads.push(h);
     }
@@ -76,13 +41,13 @@ export class Order {
 
   // Takes all events. `partial`: the last generation without an end may stop anywhere.
   run(partial: boolean): void {
-    for (const h of this.heads) if (h.advance()) this.push(h);
-    while (this.heap.length) {
-      const h = this.heap[0];
-      const limit = this.secondTime();
+    for (const h of this.heads) if (h.advance()) this.heap.push(h);
+    while (this.heap.size) {
+      const h = this.heap.first;
+      const limit = this.heap.secondTime();
       for (;;) {
         if (!this.take(h)) {
-          this.pop();
+          this.heap.pop();
           this.parked.push(h);
           break;
         }
@@ -90,8 +55,8 @@ export class Order {
         this.world.events++;
         const more = h.advance();
         if (more && h.time <= limit && !this.parked.length) continue;
-        if (more) this.siftDown(0);
-        else this.pop();
+        if (more) this.heap.firstHasGone();
+        else this.heap.pop();
         if (this.parked.length) this.unpark(h.scan.index);
         break;
       }
@@ -115,7 +80,7 @@ export class Order {
       if (!go) continue;
       list[i--] = list[list.length - 1];
       list.pop();
-      this.push(h);
+      this.heap.push(h);
     }
   }
 
@@ -146,6 +111,7 @@ export class Order {
     const current = b.threadG[t];
     this.touchA = current;
     this.touchB = this.touchP = this.touchT = -1;
+    if (h.count >= h.theftAt) return this.wait(h, Wait.Theft, t, pos);
     const when = this.base + h.time * this.scale;
     const now = when > w.now ? when : w.now;
     switch (h.type) {
@@ -336,6 +302,7 @@ export class Order {
     if (b.holder[p] !== victim || b.acquired[p] !== acq) return this.wait(h, Wait.P, p, pos);
     b.threadP[victim] = -1;
     b.holder[p] = -1;
+    this.byThread[victim]?.nextTheft();
     this.touchP = p;
     this.touchT = victim;
     const g = b.threadG[victim];
@@ -364,44 +331,5 @@ export class Order {
       case Ev.TaskEnd: u.taskEnd(c.varint(), now); break;
       default: u.log(g, c.varint(), strings[c.varint()], c.string(), now);
     }
-  }
-
-  // A heap by the time of each thread's next event.
-  private secondTime(): number {
-    const a = this.heap;
-    const l = a.length > 1 ? a[1].time : Infinity, r = a.length > 2 ? a[2].time : Infinity;
-    return l < r ? l : r;
-  }
-
-  private push(h: Head): void {
-    const a = this.heap;
-    let i = a.push(h) - 1;
-    while (i > 0) {
-      const up = (i - 1) >> 1;
-      if (a[up].time <= h.time) break;
-      a[i] = a[up];
-      i = up;
-    }
-    a[i] = h;
-  }
-
-  private pop(): void {
-    const last = this.heap.pop()!;
-    if (!this.heap.length) return;
-    this.heap[0] = last;
-    this.siftDown(0);
-  }
-
-  private siftDown(i: number): void {
-    const a = this.heap, h = a[i], n = a.length;
-    for (;;) {
-      let k = 2 * i + 1;
-      if (k >= n) break;
-      if (k + 1 < n && a[k + 1].time < a[k].time) k++;
-      if (a[k].time >= h.time) break;
-      a[i] = a[k];
-      i = k;
-    }
-    a[i] = h;
   }
 }

@@ -32,6 +32,7 @@ export interface Scan {
   firsts: GFirst[];
   lowest: Map<number, number>;         // P → the lowest acquisition that a proc_start names
   stolen: [number, number, number][];  // P, acquisition, thread number
+  thefts: Map<number, number[]>;       // thread number → after how many of its events its P is taken
   spans: number;
 }
 
@@ -43,7 +44,7 @@ for (const e of [Ev.GFirst, Ev.ThreadFirst, Ev.ProcStart, Ev.ProcStop, Ev.ProcSt
 for (const e of [Ev.BlockRun, Ev.YieldRun, Ev.PreemptRun, Ev.BlockWoken, Ev.YieldWoken]) kSpans[e] = 2;
 
 export function scanGeneration(bytes: Uint8Array, gen: Generation, world: World): Scan {
-  const scan: Scan = { threads: [], firsts: [], lowest: new Map(), stolen: [], spans: 0 };
+  const scan: Scan = { threads: [], firsts: [], lowest: new Map(), stolen: [], thefts: new Map(), spans: 0 };
   for (const [number, chunks] of gen.threads) {
     const thread: ThreadScan = {
       index: world.thread(number), number, chunks, sites: [0], strings: [0], events: 0,
@@ -161,8 +162,9 @@ function scanRare(c: Cursor, type: number, last: number, thread: ThreadScan, sca
     case Ev.ProcSteal: {
       const p = c.varint();
       checkP(p);
-      scan.stolen.push([p, c.varint(), c.varint()]);
-      c.varint();
+      const acq = c.varint(), from = c.varint(), events = c.varint();
+      scan.stolen.push([p, acq, from]);
+      if (!scan.thefts.get(from)?.push(events)) scan.thefts.set(from, [events]);
       break;
     }
     case Ev.GCreate: {

@@ -89,7 +89,7 @@ export class FunctionTable {
     shown.sort((a, b) => (this.down ? -order(a, b) : order(a, b)));
     const head = this.columns.map((c, i) => `<th aria-sort="${i === this.by ? (this.down ? "descending" : "ascending") : "none"}"><button data-column="${i}">${c.name}${i === this.by ? (this.down ? " ▾" : " ▴") : ""}</button></th>`);
     const states = (f: number) => bar([1, 0, 2, 3, 4, 5, 6].map((st): [number, number] => [stateColour(st), m.stats.state[f * kStates + st]]));
-    const body = shown.slice(0, 2000).map((f) => `<tr><td><span class="swatch" style="background:${css(functionColour(f))}"></span><button class="link" data-fn="${f}">${esc(names[f])}</button>${states(f)}</td>` +
+    const body = shown.slice(0, 2000).map((f) => `<tr><td><span class="function"><span class="swatch" style="background:${css(functionColour(f))}"></span><button class="link" data-fn="${f}" title="${esc(names[f])}">${esc(functionLabel(m, f))}</button></span>${states(f)}</td>` +
       this.columns.slice(1).map((c) => `<td>${c.text ? c.text(f) : c.value(f) ? duration(c.value(f)) : ""}</td>`).join("") + "</tr>");
     this.box.innerHTML = `<div class="legend">${[1, 0, 2, 3, 4].map((st) => `<span>${swatch(stateColour(st))}${kStateNames[st]}</span>`).join("")}</div><table><thead><tr>${head.join("")}</tr></thead><tbody>${body.join("")}</tbody></table>` +
       (shown.length > 2000 ? `<p class="quiet">The first 2,000 of ${count(shown.length)}; search to see others.</p>` : "");

@@ -14,6 +14,7 @@ struct head {  // a thread's next event
   event_reader from;
   event next;
   std::uint64_t taken = 0;  // events that have come
+  std::size_t thefts = 0;   // of its P, that have come
 };
 
 struct live_thread {
@@ -67,6 +68,7 @@ class sorter {
   bool park(waits_for what, std::uint64_t which);
   void touch(waits_for what, std::uint64_t which);
   void push(std::uint32_t t);
+  bool theft_is_due(std::uint32_t t) const;
   [[noreturn]] void no_order() const;
 
   static std::uint64_t key(waits_for what, std::uint64_t which) {
@@ -216,8 +218,16 @@ std::uint32_t sorter::own_goroutine(std::uint32_t t) const {
   return g;
 }
 
+// Its P is taken between the event before this one and this one.
+bool sorter::theft_is_due(std::uint32_t t) const {
+  const std::vector<std::uint64_t>& after = s_.threads[t].thefts;
+  const head& h = heads_[t];
+  return h.thefts < after.size() && h.taken >= after[h.thefts];
+}
+
 bool sorter::take(std::uint32_t t) {
   const event& e = heads_[t].next;
+  if (theft_is_due(t)) return park(waits_for::theft, t);
   switch (e.type) {
     case kGUnblock: return unblock(t, e);
     case kGRun: return run_goroutine(t, e);
@@ -411,6 +421,7 @@ bool sorter::proc_steal(std::uint32_t t, const event& e) {
   }
   p.holder = kNobody;
   threads_[from].p = kNobody;
+  ++heads_[from].thefts;
   touch(waits_for::p, e.p);
   touch(waits_for::theft, from);
   if (to_ != nullptr) {

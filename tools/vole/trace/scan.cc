@@ -7,7 +7,7 @@ namespace vole_trace {
 namespace {
 
 struct steal {
-  std::uint64_t p, acquisition, thread;
+  std::uint64_t p, acquisition, thread, events;
 };
 
 struct listed_goroutine {
@@ -46,6 +46,7 @@ class scanner {
 
   void read_listing(cursor c);
   void read_listed_goroutine(cursor& c);
+  void note_thefts();
   void place_ps();
   void hold(std::uint32_t t, std::uint32_t p, std::uint64_t acquisition);
   bool older(const scanned_p& p, std::uint64_t acquisition) const;
@@ -107,6 +108,7 @@ void scanner::read() {
       throw damaged(std::string("its listing: ") + why.what());
     }
   }
+  note_thefts();
   place_ps();
   place_goroutines();
 }
@@ -145,7 +147,7 @@ void scanner::look(scanned_thread& t, const event& e) {
     }
     case kProcSteal:
       p_of(e.p);
-      steals_.push_back({e.p, e.acquisition, e.thread});
+      steals_.push_back({e.p, e.acquisition, e.thread, e.events});
       return;
     default: check_names(t, e);
   }
@@ -261,6 +263,14 @@ void scanner::hold(std::uint32_t t, std::uint32_t p, std::uint64_t acquisition) 
 // Was the P of that acquisition had before any that this generation saw begin?
 bool scanner::older(const scanned_p& p, std::uint64_t acquisition) const {
   return p.lowest_start == 0 || acquisition < p.lowest_start;
+}
+
+void scanner::note_thefts() {
+  for (const steal& taken : steals_) {
+    const auto from = s_.thread_index.find(taken.thread);
+    if (from != s_.thread_index.end()) s_.threads[from->second].thefts.push_back(taken.events);
+  }
+  for (scanned_thread& t : s_.threads) std::sort(t.thefts.begin(), t.thefts.end());
 }
 
 void scanner::place_ps() {

@@ -69,6 +69,7 @@ struct scanned_thread {
   // thread_first, if there is one.
   std::uint32_t first_p = kNobody;
   std::uint64_t first_acquisition = 0;
+  std::vector<std::uint64_t> thefts;  // after how many of its events its P is taken, in order
 };
 
 struct scanned_goroutine {

@@ -21,6 +21,7 @@ class adder final : public consumer {
   void add_wait(const span& x, function_sum& f, std::uint32_t number);
   void add_call(const span& x, double ns);
   void count_end(const span& x);
+  void live(const span& x);
   p_sum& p_of(std::uint32_t p) {
     if (p >= s_.ps.size()) s_.ps.resize(p + 1);
     return s_.ps[p];
@@ -32,6 +33,10 @@ class adder final : public consumer {
   std::unordered_map<std::string, std::uint32_t> by_name_;
   std::vector<std::uint32_t> function_;                // of each goroutine; kNobody: not asked yet
   std::unordered_map<std::uint32_t, double> in_call_;  // ns so far, by goroutine
+  struct life {
+    double from, to;  // from negative: it has not been seen
+  };
+  std::vector<life> lives_;  // of each goroutine
   double stop_began_ = -1;
 };
 
@@ -98,12 +103,20 @@ void adder::count_end(const span& x) {
   }
 }
 
+// From its first moment to its last, whatever lies between: what states add up to is held to that.
+void adder::live(const span& x) {
+  if (x.g >= lives_.size()) lives_.resize(s_.all.goroutines.size(), {-1, 0});
+  life& l = lives_[x.g];
+  if (l.from < 0) l.from = x.from;
+  l.to = x.to;
+}
+
 void adder::on(const span& x) {
   const std::uint32_t number = function(x.g);
   function_sum& f = s_.functions[number];
   const double ns = x.to - x.from;
   f.ns[static_cast<std::size_t>(x.what)] += ns;
-  s_.lifetimes += ns;
+  live(x);
   if (x.why == cause::create) ++s_.created;
   count_end(x);
   switch (x.what) {
@@ -140,6 +153,8 @@ void adder::on(const remark& r) {
 void adder::finish() {
   s_.ps.resize(std::max<std::size_t>(s_.ps.size(), s_.all.ps));
   for (std::uint32_t g = 0; g < s_.all.goroutines.size(); ++g) function(g);
+  for (const life& l : lives_)
+    if (l.from >= 0) s_.lifetimes += l.to - l.from;
 }
 
 }  // namespace

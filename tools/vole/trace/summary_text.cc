@@ -11,13 +11,34 @@ constexpr std::size_t kRows = 15;  // of each table
 
 double spent(const function_sum& f, state s) { return f.ns[static_cast<std::size_t>(s)]; }
 
-// Names in tables: namespaces without a name say nothing.
+// Without parameters: "serve(vole::net::conn)::{lambda#1}" is "serve::{lambda#1}".
+std::string without_parameters(const std::string& name) {
+  std::string out;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '(' && depth == 0 && out.ends_with("operator")) {
+      out += "()";
+      ++i;
+    } else if (c == '(') {
+      ++depth;
+    } else if (c == ')') {
+      depth -= depth > 0 ? 1 : 0;
+    } else if (depth == 0) {
+      out += c;
+    }
+  }
+  return out;
+}
+
+// Names in tables: namespaces without a name say nothing, and main begins in a function of vole's.
 std::string short_name(std::string name) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  if (name.starts_with("vole::detail::run_main(")) return "main";
   for (std::size_t at; (at = name.find(kAnonymous)) != std::string::npos;) {
     name.erase(at, kAnonymous.size());
   }
-  return name;
+  return name.starts_with('(') ? name : without_parameters(name);  // a remark in parentheses
 }
 
 class writer {
