@@ -11,7 +11,7 @@ from pathlib import Path
 # What the compiler makes of a class or a function, in front of its name.
 MADE_OF = re.compile(r"^(typeinfo name for|typeinfo for|vtable for|guard variable for) ")
 # Not in headers: the word of asm that headers and tools find per-thread state by.
-ASSEMBLY = re.compile(r"^vole_[a-z_]+$")
+ASSEMBLY = re.compile(r"^vole_thread_word$")
 
 
 def shown(library):
