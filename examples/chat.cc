@@ -1,6 +1,6 @@
 // Chat: a server that passes every line on to everybody, and three clients, in one process.
 // Teaches: one goroutine, the hub, owns the subscribers; the others ask it by channel, so nothing
-// needs a lock. A subscriber who reads too slowly loses lines (try_send) and holds nobody up.
+// needs a lock. A subscriber that reads too slowly loses lines (try_send) and holds nobody up.
 
 #include <vole/vole.h>
 

@@ -65,7 +65,7 @@ void endless_loop() {
   }
 }
 
-// A library's call that knows nothing of vole: whoever writes does so in half a second.
+// A library's call that knows nothing of vole: it waits in the kernel for half a second.
 void blocking_read() {
   int ends[2];
   if (pipe(ends) != 0) return;

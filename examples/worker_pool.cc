@@ -2,7 +2,7 @@
 //
 // Teaches: group is Go's errgroup. The first exception that leaves one of its goroutines cancels
 // context(), and wait() throws it. Everything that waits takes the context, so nobody is left
-// behind: not the workers, and not the one who feeds them.
+// behind: neither the workers nor the goroutine that feeds them.
 
 #include <vole/vole.h>
 

@@ -38,8 +38,8 @@ struct alignas(64) hot_words {
   atomic<std::uint32_t> in_rt{1};
   atomic<std::uint32_t> quiet{0};  // 1: asleep inside, writes no events (trace/advance.h)
   atomic<std::uint32_t> attention{0};
-  // Why it does not switch in the plainest way; 0: no reason (sched/life/switch.cc). Bits: kLocked, by the
-  // M itself; kTraced, by who begins a trace. Beside `attention`: both are looked at together.
+  // Reasons not to switch in the plainest way; 0: none (sched/life/switch.cc). The M itself sets
+  // kLocked, the thread that begins a trace kTraced. Beside `attention`: both are read together.
   atomic<std::uint32_t> unplain{0};
   atomic<P*> p{nullptr};
   static constexpr std::uint32_t kLocked = 1, kTraced = 2;

@@ -59,11 +59,11 @@ struct alignas(64) M {
   std::uint32_t contended = 0;    // locks met held since contended_since: sched/policy/contention.h
   std::int64_t contended_since = 0;
   atomic<std::int64_t> contended_at{0};  // ns; the last time; others read
-  std::int64_t stole_at = 0;      // ns; 0: that has been judged
+  std::int64_t stole_at = 0;             // ns; 0: that theft has been assessed
   P* stole_from = nullptr;
   const P* stole_p = nullptr;     // with which P, and its count of switches then
   std::uint64_t stole_switches = 0;
-  std::int64_t called_at = 0;     // ns; when it was last woken to search; 0: that has been judged
+  std::int64_t called_at = 0;  // ns; when it was last woken to search; 0: that has been assessed
   std::int64_t probation_cpu = 0;     // its CPU time then, and how often it had slept
   std::int64_t probation_sleeps = 0;
   rand_state random;
@@ -80,9 +80,11 @@ struct alignas(64) M {
   P* last_p = nullptr;            // [24]: the P we had, tried first
   P* next_p = nullptr;            // written by the waker before the wake
   note park;                      // where an idle M sleeps
-  probation on_probation = probation::none;   // likewise: the wake-up will be judged (sched/policy/contention.h)
-  P* probation_p = nullptr;           // likewise: by what it does with this one's work
-  std::int64_t woken_at = 0;      // likewise: ns; if it is for what the poller brought
+  // Written by the waker before the wake, too: is the wake-up on probation (sched/policy/contention.h),
+  // by whose work is it judged, and when was it (ns; probation::polled only)?
+  probation on_probation = probation::none;
+  P* probation_p = nullptr;
+  std::int64_t woken_at = 0;
   bool must_end = false;          // written before the wake: end the thread
   M* next = nullptr;  // idle list, free list (scheduler lock), or the thread maker's list
   M* above = nullptr;             // idle list; under the scheduler lock
@@ -98,10 +100,11 @@ struct alignas(64) M {
   // ── strict mode ── (sched/hold/strict.h)
   G stand_in;                     // in a queue for the goroutine that was captured with its thread
   atomic<bool> standing{false};   // it is in one
-  atomic<std::uint32_t> captured{0};  // 1: asleep in the handler; who makes it 0 wakes `park`
+  atomic<std::uint32_t> captured{
+      0};                            // 1: asleep in the handler; making it 0 obliges to wake `park`
   atomic<bool> capturable{false};    // written by the handler; sysmon reads
   atomic<int> undisturbed{0};     // owner, in user code: holds locks of the runtime
-  const P* slice_p = nullptr;     // the handler's: what the last signal saw
+  const P* slice_p = nullptr;     // the handler's: the P and tick that the last signal saw
   std::uint32_t slice_tick = 0;
   int slice_timer = -1;           // the kernel's
 

@@ -73,7 +73,7 @@ struct alignas(64) P {
   p_status_word status;
   atomic<std::uint32_t> safe_point{0};  // a function is to be run for it: sched/hold/safe_point.h
   P* next = nullptr;                   // idle list; under the scheduler lock
-  M* taken_from = nullptr;             // the world-stopper: who gets it back
+  M* taken_from = nullptr;             // the world-stopper's: the M that gets it back
   bool was_idle = false;               // the world-stopper: it took it from the idle list
 };
 

@@ -2,7 +2,7 @@
 // for each letter, in its header. An event of every transition would stand there.
 //
 // Who    G: the M that runs or readies it; for `evicted` the taker of its P, under the M's retake
-//        lock. P: its owner. M: its own thread, and who takes it off the idle list.
+//        lock. P: its owner. M: its own thread, and the thread that takes it off the idle list.
 // Law    only the transitions of the tables in status.cc happen; checked builds look at each one and
 //        abort with both names.
 #pragma once
@@ -68,7 +68,7 @@ enum class m_status : std::uint8_t {
 std::string_view name_of(m_status s) noexcept;
 
 // One of the three words that together are an M's status: `alive` unless it is free; `idle`;
-// `polling`. Whoever asks one thing reads one word.
+// `polling`. A reader that asks for one of them reads one word.
 class m_status_word {
  public:
   bool load(std::memory_order order) const noexcept { return is_.load(order); }

@@ -12,8 +12,8 @@
 //     queue.push_back(self(m, ...))         queue.push_back(&w)
 //     return park_freeing(word, ...)        object.unlock(), guest_leave, note.sleep()
 //
-// Law    the object's lock is released after the switch away, by the door or by a commit: whoever
-//        then finds the waiter finds a saved context (I11).
+// Law    the object's lock is released after the switch away, by the door or by a commit: a waker
+//        that then finds the waiter finds a saved context (I11).
 // Note   `return park(...)` is a tail call in optimised builds: no frame of ours is
 //        returned through after the switch.
 #pragma once

@@ -39,7 +39,7 @@ struct sched_state {
   atomic<std::int64_t> polled_cpu{0};              // how long they ran, of how long they were up
   atomic<std::int64_t> polled_wall{0};
 
-  // ── who waits for timers and the network ── (sched/work/idle.h)
+  // ── waiting for timers and the network ── (sched/work/idle.h)
   alignas(64) atomic<std::int64_t> last_poll{1};   // ns; 0: somebody waits in the poller
   atomic<std::int64_t> poll_until{0};              // until when; 0: not yet said
   atomic<bool> looking{false};                     // somebody looks without waiting [12]

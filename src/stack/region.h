@@ -3,7 +3,7 @@
 //     base                                   base + capacity * stride
 //     | guard | stack 0 | guard | stack 1 | ...  reserved, no access ... |
 //     '------------- ready: writable -----------'
-//     '--- claimed: guarded by who claimed it --'
+//     '--- claimed: guarded by the claimer -----'
 //
 // Who    the depot, under its lock (_locked); guard: the thread that has claimed the stacks;
 //        is_guard: the fault handler.

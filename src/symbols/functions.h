@@ -13,7 +13,7 @@ namespace vole::symbols {
 struct function {
   std::string_view name;  // as the linker knows it; only during the call
   std::uintptr_t from, to;
-  bool weak;              // inline, or a template: whoever uses it has compiled it
+  bool weak;  // inline, or a template: every user of it has compiled it
 };
 using each_function = void (*)(const function& f, void* arg) noexcept;
 

@@ -91,11 +91,12 @@ bool barrier_wait_unless(waitable& s, std::uint64_t phase, const context& ctx,
 
 void barrier_expected() noexcept {
   misused("barrier", "made with a number below 0 or above max()", nullptr,
-          "It is the number of those who arrive in each phase");
+          "It is the number of arrivals in each phase");
 }
 void barrier_overrun() noexcept {
   misused("barrier", "more arrivals than are expected in this phase", nullptr,
-          "Who arrives again must wait for the phase before to end: arrive_and_wait() does");
+          "A party that arrives again must first wait for the end of the phase before: "
+          "arrive_and_wait() does");
 }
 
 }  // namespace detail

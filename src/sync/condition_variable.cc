@@ -41,7 +41,7 @@ void unlock_for_abandoned(void* mutex, waiter* abandoned) noexcept {
 void condition_queue_locked(waitable& s, waiter* w, waitable& mutex) noexcept {
   if (s.waiters.first != nullptr && s.waiters.first->slot != &mutex)
     fatal(
-        "condition_variable: waited on with two mutexes at the same time. All who wait on one must "
+        "condition_variable: waited on with two mutexes at the same time. All its waiters must "
         "hold the same mutex");
   w->slot = &mutex;
   rt::wait_queue::push_back(s.waiters, w);

@@ -6,8 +6,8 @@
 //        the object, and only then does it wake them. So a wait may return on a word
 //        of 0 alone: with kWaiting still set somebody is about to touch the object.
 //        The count changes without the lock, always.
-// Law    who gives up clears kWaiting only while the count is above zero: at zero the one who
-//        brought it there is on its way, counts on the flag, and clears it.
+// Law    a waiter that gives up clears kWaiting only while the count is above zero. At zero the
+//        releaser that brought it there is on its way, relies on the flag, and clears it.
 // Note   a waiter that finds count 0 and kWaiting queues as well: the releaser in
 //        flight will wake it, too.
 // Proof  tests/stress/wait_group_stress_test.cc, sync_context_stress_test.cc; the destruction

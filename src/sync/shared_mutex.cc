@@ -172,7 +172,7 @@ bool leave_alone(shared_waitable& s) noexcept {
   for (;;) {
     if (count_of(seen) == 0)
       misused("shared_mutex", "unlock_shared of a mutex that nobody has locked shared", &s,
-              "Each unlock_shared() must follow a lock_shared(); who called lock() calls unlock(). "
+              "Each unlock_shared() must follow a lock_shared(); after lock() call unlock(). "
               "std::shared_lock sees to that");
     if (count_of(seen) == 1 && (seen & kWaiting) != 0) return false;
     if (s.word.compare_exchange_strong(seen, seen - kReader, release, relaxed)) return true;
@@ -224,7 +224,7 @@ bool shared_lock_shared_unless(shared_waitable& s, const context& ctx,
 void shared_unlock_slow(shared_waitable& s) noexcept {
   if ((s.word.load(relaxed) & kWriter) == 0)
     misused("shared_mutex", "unlock of a mutex that is not locked (or is locked shared)", &s,
-            "Each unlock() must follow a lock(); who called lock_shared() calls unlock_shared(). "
+            "Each unlock() must follow a lock(); after lock_shared() call unlock_shared(). "
             "std::unique_lock and std::shared_lock see to that");
   yield_to_new_owner(inside<&leave_inside<&leave_as_writer_locked>>(s));
 }

@@ -11,7 +11,7 @@ namespace detail {
 void destroyed_while_used(const waitable& s, const char* what) noexcept {
   if ((s.word.load(relaxed) & (kWaiting | kLocked)) == 0 || os::is_static(&s)) return;
   misused(what, "destroyed while somebody waits for it", &s,
-          "Whoever may still wait must be done before it goes out of scope");
+          "End all waits before it goes out of scope");
 }
 
 }  // namespace detail

@@ -1,5 +1,5 @@
-// Waits that a context ends, on a small object that hands out tickets in turn: who waits gets one
-// ticket or is told that its context was cancelled, never both, never neither.
+// Waits that a context ends, on a small object that hands out tickets in turn: a waiter gets one ticket
+// or is told that its context was cancelled, never both, never neither.
 
 #include "sched/wait/interrupt.h"
 

@@ -157,7 +157,7 @@ bool sink::is_large() const {
   return books_.back().chunks >= enough;
 }
 
-// A quarter of the slots is for those who write now.
+// A quarter of the slots is kept for chunks that are being written.
 void sink::make_room() {
   const std::int64_t old = os::now_ns() - window_;
   while (books_.size() > 1 && books_.front().ended != 0 &&

@@ -210,7 +210,7 @@ TEST_P(Chan, CloseWakesVeryMany) {
   }
 }
 
-// Who has no P closes: they go to the global queue, many at once.
+// A goroutine without a P closes: its waiters go to the global queue, many at once.
 TEST_P(Chan, CloseByAPlainThreadWakesMany) {
   static constexpr int kMany = 1000;
   run([] {

@@ -27,9 +27,9 @@ double cpu_ms() {
   return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
 }
 
-// On a plain thread, while nothing happens: what a stretch of waiting takes. What follows the work
-// (Ms that look once more, a sysmon that slows down) is not idleness, and a busy machine puts it off:
-// who is idle is so in one of ten stretches, who polls in none.
+// On a plain thread, while nothing happens: the CPU time of a stretch of waiting. Just after the work
+// the runtime is not idle yet (Ms look once more, sysmon slows down), and a busy machine delays that. A
+// runtime that becomes idle is so in one of ten stretches; one that polls is so in none.
 void expect_idle(std::chrono::milliseconds how_long) {
   constexpr double kEnough = 5.0;
   double used = kEnough;
@@ -42,7 +42,7 @@ void expect_idle(std::chrono::milliseconds how_long) {
   EXPECT_LT(used, kEnough) << "ms of CPU in " << how_long.count() << " ms of waiting";
 }
 
-// Likewise, on a goroutine.
+// The same on a goroutine.
 void expect_idle_meanwhile(std::chrono::milliseconds how_long) {
   vole::wait_group over;
   over.add();

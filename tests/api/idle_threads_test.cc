@@ -50,7 +50,7 @@ TEST_P(IdleThreads, AreGivenBackAfterABurst) {
   for (int round = 0; round < 2; ++round) {  // a second burst works, and its threads go, too
     burst(kBurst);
     EXPECT_TRUE(eventually(only_a_few_left)) << vole::stats().threads << " threads";
-    // The kernel's word: besides the Ms there are the thread_maker and sysmon.
+    // By the kernel's count: besides the Ms there are the thread maker and sysmon.
     EXPECT_TRUE(eventually([&] { return kernel_threads() <= before + procs() + kAFew + 2; }))
         << kernel_threads() << " threads, " << before << " before";
   }

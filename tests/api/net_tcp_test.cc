@@ -62,7 +62,7 @@ TEST_P(NetTcp, TheEndThatCameWithTheData) {
   });
 }
 
-// Likewise what lies behind urgent bytes, at which every read stops short.
+// Bytes behind urgent ones are read as well, although every read stops short at those.
 TEST_P(NetTcp, WhatLiesBehindUrgentBytes) {
   run([] {
     pair p = connected_pair();

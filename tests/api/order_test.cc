@@ -1,4 +1,4 @@
-// Who runs next, seen from outside at one P: what lies where, and in which order it is found [11].
+// The order in which goroutines run, seen from outside at one P [11].
 // Without eviction: a goroutine that lost its P to a busy machine runs on beside the next one, and
 // these share plain variables.
 

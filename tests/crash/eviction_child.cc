@@ -33,7 +33,7 @@ void hog_for(std::chrono::milliseconds d) {
   }
 }
 
-// Likewise, in time of the thread's own: a busy machine does not shorten it.
+// The same in CPU time of the thread: a busy machine does not shorten it.
 void burn(std::chrono::milliseconds d) {
   const auto used = [] {
     timespec t{};

@@ -14,7 +14,7 @@ ended fault(const char* scenario, const std::vector<std::string>& environment = 
   return run_child("fault_child", scenario, environment);
 }
 
-// Who, how much, where from, what to do.
+// The message says which goroutine, how much stack, where it was created, and what to do.
 auto overflow_of(const std::string& who, int bytes) {
   return ContainsRegex("vole: fatal: stack overflow: goroutine [0-9]+" + who + " has used up its " +
                        std::to_string(bytes) +

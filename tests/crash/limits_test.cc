@@ -77,7 +77,7 @@ TEST(ThreadRefused, AtTheStart) {
   if (emulated()) GTEST_SKIP() << "the emulator's threads count, too";
   const ended e = limits("no_first_thread");
   EXPECT_TRUE(aborted(e));
-  EXPECT_THAT(e.err, StartsWith("vole: fatal: cannot create the thread_maker thread: Resource "
+  EXPECT_THAT(e.err, StartsWith("vole: fatal: cannot create the thread maker's thread: Resource "
                                 "temporarily unavailable"));
   EXPECT_THAT(e.err, HasSubstr("ulimit -u"));
 }

@@ -35,7 +35,8 @@ TEST(Sync, MisuseNamesTheObjectAndWhoDidItAndWhatToDo) {
   says("shared_unlock", "shared_mutex: unlock of[^.]*" + by +
                             "shared_mutex at 0x[0-9a-f]+\\)\\. Each unlock\\(\\) must follow");
   says("semaphore_destroyed", "semaphore: destroyed while[^(]*" + by + "semaphore at 0x");
-  says("barrier_overrun", "barrier: more arrivals[^(]*\\(goroutine [0-9]+\\)\\. Who arrives again");
+  says("barrier_overrun",
+       "barrier: more arrivals[^(]*\\(goroutine [0-9]+\\)\\. A party that arrives again");
 }
 
 TEST(Mutex, UnlockOfAnUnlockedOneIsFatal) {

@@ -1,5 +1,5 @@
-// base::biased_lock on the checker: mutual exclusion between an owner that sits, those who take the
-// lock by its word, and the next owner; nobody sleeps for ever; no touch after free.
+// base::biased_lock on the checker: mutual exclusion between an owner that has entered, threads that
+// take the lock by its word, and the next owner; nobody sleeps for ever; no touch after free.
 //
 // Mutants are copies of the shipped protocol in short with one fault each, or the shipped text with
 // an order weakened by the shim.
@@ -16,13 +16,13 @@ using shipped_lock = biased_lock<lock_rank::object>;
 
 enum class fault {
   none,
-  does_not_look_again,  // the owner sits and goes in
-  does_not_wait,        // for an owner that sits
+  does_not_look_again,  // the owner stores its presence and goes in
+  does_not_wait,        // for an owner that is inside
   takes_back_without_barrier,
-  asks_nobody,  // who has the word goes in, whoever the owner is
+  asks_nobody,  // a thread with the word goes in, whichever P owns the lock
 };
 
-// The owner's half and the taker's, to be broken. Given from the beginning to presence `first`.
+// The owner's half and the revoker's, to be broken. Biased from the beginning to presence `first`.
 template <fault F>
 struct faulty_lock {
   lock<lock_rank::object> word;
@@ -107,7 +107,8 @@ struct counting {
   void finish() { model::require(count.get() == wanted, "lost an addition"); }
 };
 
-// One presence, two locks: who waits for the owner to leave the first may find it in the second.
+// One presence, two locks: a thread that waits for the owner to leave the first may find it in the
+// second.
 struct two_locks {
   alignas(64) shipped_lock a;
   alignas(64) shipped_lock b;
@@ -188,7 +189,7 @@ struct everywhere {
   void finish() { model::require(in_b.get() == entered && entered == 2, "lost an addition"); }
 };
 
-// Whoever comes second destroys the lock as soon as it has freed it.
+// The second of the two destroys the lock as soon as it has freed it.
 struct destroying {
   std::optional<shipped_lock> l{std::in_place};
   presence first;
@@ -215,7 +216,7 @@ struct destroying {
   }
 };
 
-// Two selects: each sits everywhere, and a value's move takes back a mutex that is the other's own.
+// Two selects: each is inside all of its locks, and a value's move revokes a mutex of the other's.
 // NameOf: the mutant gives a mutex the name of a lock.
 template <std::uint32_t (*NameOf)(const void*) noexcept>
 struct crossing {

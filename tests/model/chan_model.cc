@@ -3,7 +3,7 @@
 //
 // Law    a send that was told ok arrives once, any other never; in order from one
 //        sender to one receiver. Nobody sleeps for ever once the channel is closed.
-//        Values are handed over without a race. Whoever is woken may destroy the channel.
+//        Values are handed over without a race. A thread that was woken may destroy the channel.
 // Note   the goroutine's half differs from a plain thread's in how it sleeps: the lock
 //        is released after its switch. That is select_model.cc's subject.
 #include "chan/close.cc"
@@ -207,7 +207,7 @@ struct destroying {
 };
 
 // The last handle goes while two wait, whose time may be over at any moment; perhaps one of them is
-// served before. Whoever is the last to come back ends the core, once.
+// served before. The last one that comes back ends the core, once.
 template <fault F>
 struct orphaned {
   struct party {

@@ -8,7 +8,7 @@
 // Law    who was promised a wake-up wakes, once, and nobody else does: no wake-up is lost on
 //        the way from the mutex into the queue, no later waiter takes an earlier one's.
 //        Awake, it has the mutex. A stop request ends one wait and takes no notify along.
-//        Whoever was woken may destroy the condition variable.
+//        A thread that was woken may destroy the condition variable.
 // Note   waiters are daemons: finish() knows who may sleep on.
 #include "public_atomics.h"
 

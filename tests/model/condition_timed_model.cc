@@ -2,8 +2,8 @@
 // the checker: when the time is over is the checker's choice.
 //
 // Law    a notify wakes somebody whose time is not over, if there is one. Nobody is woken
-//        by it twice, and who gave up is off the queue before it returns. Whoever has
-//        notified all may destroy the condition variable.
+//        by it twice, and a waiter that gave up is off the queue before it returns. After
+//        notify_all() the condition variable may be destroyed.
 // Note   plain threads only: a goroutine's clock needs a runtime.
 #include "public_atomics.h"
 

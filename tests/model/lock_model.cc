@@ -93,7 +93,7 @@ struct counting {
   }
 };
 
-// Whoever comes second destroys the lock as soon as it has it (lock.h, Note).
+// The second of the two destroys the lock as soon as it holds it (lock.h, Note).
 struct destroying {
   std::optional<shipped_lock> l{std::in_place};
   model::var<int> left{2};

@@ -1,8 +1,8 @@
-// A mutex that is one P's own (src/sync/mutex_biased.cc, include/vole/mutex.h) on the checker: its
-// owner locks and unlocks it, others come, it is given and taken back.
+// A biased mutex (src/sync/mutex_biased.cc, include/vole/mutex.h) on the checker: its owner locks and
+// unlocks it, others come, the bias is given and revoked.
 //
-// Law    as of mutex_model.cc. Here every lock is a sample, and the second in a row makes it one's
-//        own; before the threads begin it is the first goroutine's.
+// Law    as in mutex_model.cc. Here every lock is counted, and the second in a row biases the mutex;
+//        before the threads begin it is biased to the first goroutine's P.
 // Note   mutants: the shipped text with an order weakened or a call dropped, and a copy of the
 //        protocol in short, which spins where the mutex parks, with one fault each.
 #include "public_atomics.h"
@@ -26,10 +26,10 @@ enum class fault {
   none,
   does_not_enter,
   does_not_look_again,
-  does_not_wait,        // for an owner that sits
-  keeps_the_flag,       // takes it back, and the word says `owned` for ever
-  exits_early,      // before the word is written
-  gives_at_the_list,    // while somebody is at the list
+  does_not_wait,      // for an owner that is inside
+  keeps_the_flag,     // revokes it, and the word says `biased` for ever
+  exits_early,        // before the word is written
+  gives_at_the_list,  // while somebody is at the list
 };
 
 // Of mutex_biased.cc what two threads can disagree about.

@@ -5,7 +5,7 @@
 //        ever once everybody has unlocked. The laws on top of mutex.cc hold for every value
 //        the word ever has: starving, it is held, handed over rather than freed, and no
 //        longer starving with nobody in the queue. The queue is in the order of arrival,
-//        losers included. Whoever was let in may destroy it.
+//        losers included. A thread that was let in may destroy it.
 // Note   a millisecond passes where the checker chooses, or always: the clock is read with
 //        the lock held only.
 #include "public_atomics.h"

@@ -1,8 +1,8 @@
-// poll/descriptor.h on the checker: one who waits, the poller, one who closes, the clock.
+// poll/descriptor.h on the checker: a waiter, the poller, a closer, the clock.
 //
-// No wake-up is lost (the waiter would sleep for ever: a deadlock), and nobody is woken who is gone
-// (a note used after its end, or woken twice). Who waits does what net/wait.cc does, with a plain
-// thread's note for a bed.
+// No wake-up is lost (the waiter would sleep for ever: a deadlock), and no waiter is woken that is gone
+// (a note used after its end, or woken twice). The waiter does the same as net/wait.cc, and sleeps on a
+// plain thread's note.
 #include "poll/descriptor.h"
 
 #include <optional>

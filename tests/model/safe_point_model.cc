@@ -3,8 +3,8 @@
 // Each M begins inside the runtime with a P of its own. It leaves for user code, looks for work, goes
 // idle and comes back, or hands its P to a thread that was asleep; then it leaves and stays outside.
 //
-// Law    the function is run once for each P, never while somebody else uses it, and who asked sees
-//        what it wrote. Who asks visits once: that is enough wherever the runtime is left by attend().
+// Law    the function is run once for each P, never while somebody else uses it, and the asker sees
+//        its writes. The asker visits once: that is enough wherever the runtime is left by attend().
 //        A request of somebody else's, made meanwhile, is answered.
 #include "sched/hold/safe_point.h"
 
@@ -277,7 +277,7 @@ struct house {
   }
 
   void finish() {
-    // Whoever has a P has answered, or will when it next comes in.
+    // An M that has a P has answered, or will when it next comes in.
     if (what.other && ms[0].p.get() != nullptr)
       model::require(answered.load(relaxed) != 0 || ms[0].hot.attention.load(relaxed) != 0,
                      "another request was lost");

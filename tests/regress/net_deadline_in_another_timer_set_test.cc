@@ -1,11 +1,11 @@
 // A connection's deadline is lost: its timer, added again by its own fire function, lands on the
-// timer_set of another P.
+// timer set of another P.
 //
-//     P0 fires the timer of P1's timer_set        P2 sets a deadline
+//     P0 fires the timer of P1's timer set        P2 sets a deadline
 //     the deadline is a later one now:
-//       adds the timer again, on P0's timer_set   stops the timer: its home was P1's timer_set, where
-//                                               it is still the one that fires; looks for its
-//                                               place in P1's heap, finds P0's
+//       adds the timer again, on P0's timer set   stops the timer: its home was P1's timer set,
+//                                                 where it is still the one that fires; looks for
+//                                                 its place in P1's heap, finds P0's
 //
 // A fire function adds its timer with add_timer_again, on the timer_set that fires it. Checked builds
 // stop at the first one that does not; ThreadSanitizer reports the race.

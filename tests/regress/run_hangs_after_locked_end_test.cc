@@ -3,8 +3,8 @@
 //     locked goroutine's M                   run()
 //     goroutine ends while locked: the
 //       thread must end with it [25]         main returns
-//     asks the thread_maker to see to that        settles threads, stops the thread_maker:
-//                                              she leaves before she has read the request
+//     asks the thread maker to see to that   settles threads, stops the thread maker: it
+//                                              ends before it has read the request
 //     counted as alive                       waits for it, for ever
 //
 // Now the M ends by itself: it takes its record off the books under the scheduler

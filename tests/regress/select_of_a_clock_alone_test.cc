@@ -4,11 +4,11 @@
 //     starts the clock
 //                                                   fires it: the goroutine goes on, and its
 //                                                   frame is gone
-//     is there a presence to stand up from? reads
+//     is there a biased lock to leave? reads
 //       the frame
 //
-// Without channels there is no lock that would keep the goroutine in pass 3 (chan/select.cc). What
-// the commit needs after the clock has been started it reads before.
+// Without channels there is no lock that would keep the goroutine in pass 3 (chan/select.cc). Now the
+// commit reads everything that it needs before it starts the clock.
 
 #include <vole/vole.h>
 

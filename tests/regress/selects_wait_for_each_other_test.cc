@@ -1,14 +1,14 @@
-// Two selects wait for each other for ever: each moves a value whose move locks a mutex that is the
-// other P's own.
+// Two selects wait for each other for ever: each moves a value whose move locks a mutex that is
+// biased to the other's P.
 //
 //     P 0, in a select                          P 1, in a select
-//     sits in everything that it owns           sits in everything that it owns
+//     enters all that it owns                   enters all that it owns
 //     moves its value:                          moves its value:
-//       b.lock(): P 1's own, so take it back:     a.lock(): P 0's own, so take it back:
-//       wait until P 1 stands up                  wait until P 0 stands up
+//       b.lock(): P 1's own, so revoke it:        a.lock(): P 0's own, so revoke it:
+//       wait until P 1 leaves                     wait until P 0 leaves
 //
-// A select sits in locks only. Who takes a mutex back waits for an owner that sits in that mutex, and
-// who sits there runs no code of a user's and waits for nobody.
+// Now a select enters its locks only, no mutexes. A thread that revokes a mutex waits for an owner that
+// is inside that mutex, and such an owner runs no user code and waits for nobody.
 
 #include <vole/vole.h>
 

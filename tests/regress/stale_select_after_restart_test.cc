@@ -11,7 +11,7 @@
 //                                            the next one: b.send() finds a receiver,
 //                                              moves the value into that stack: SIGSEGV
 //
-// Whoever has slots in queues must be unlinked at the end, runnable or not.
+// A goroutine with waiters in queues must be unlinked at the end, runnable or not.
 
 #include <vole/vole.h>
 

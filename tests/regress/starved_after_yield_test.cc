@@ -2,13 +2,13 @@
 //
 //     main (P0)                              P1
 //     done(): readies B into runnext;
-//       the wake-up is owed                  idle
+//       the wake-up is deferred              idle
 //     yield(): takes B, puts itself into
 //       the ring and tells nobody
 //     B computes on P0                       idle, for as long as B computes
 //     (main waits in P0's ring)
 //
-// Now sysmon pays what is owed: a P that has had work and the same slice for a whole
+// Now sysmon wakes a thread for it: a P that has had work and the same slice for a whole
 // look, while another P was idle, gets a thief within a millisecond (src/sched/work/wake.h).
 // The test allows seconds.
 

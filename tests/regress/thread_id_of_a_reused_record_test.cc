@@ -2,7 +2,7 @@
 //
 //     sysmon                                 M (its goroutine ends while locked [25])
 //     m = p->m                               end_m: hands the P off, record to the free list
-//                                            thread_maker: the record is renewed for another thread
+//                                            thread maker: the record is renewed for another thread
 //     cpu_ns_of(m->tid)                      m_main: m->tid = thread_id()
 //
 // The id is atomic now. A wrong one costs a wrong guess: the P is taken only if it is

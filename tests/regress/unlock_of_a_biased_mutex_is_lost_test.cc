@@ -1,16 +1,16 @@
-// A mutex that is one P's own stays locked for ever after run(), or its lock() is fatal.
+// A mutex that is biased to a P stays locked for ever after run(), or its lock() is fatal.
 //
 //     goroutine, in its critical section        run() ends
 //                                               phase stopping; every P is taken
-//     unlock(): the word says `owned`, and
-//       we have no P to sit with: take it back
-//       as a guest: waits at the door           it is asleep: a zombie
+//     unlock(): the word says `biased`, and
+//       we have no P: revokes the bias as a
+//       guest: waits to be let in               it is asleep: a zombie
 //                                               phase stopped
 //       a zombie: sleeps for ever               the mutex is held by nobody
 //
-// Taking a mutex back needs no runtime, so it must not go through its door. And likewise where there
-// is a door that must not be gone through: user code that runs inside the runtime already, the move
-// of a value under a channel's lock, was told that it had entered twice.
+// Revoking needs no runtime, so it must not enter. The same fault had a second symptom: user code that
+// runs inside the runtime already, the move of a value under a channel's lock, was told that it had
+// entered twice.
 
 #include <vole/vole.h>
 

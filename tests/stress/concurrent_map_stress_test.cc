@@ -87,7 +87,7 @@ constexpr bool kSharesExceptions = false;
 constexpr bool kSharesExceptions = true;
 #endif
 
-// At most one flies for a key; its plain counter shows it. Who waits sees all of it.
+// At most one flies for a key; its plain counter shows it. A waiter sees all of it.
 TEST_P(MapStress, OneFliesAtATime) {
   struct lane {
     std::uint64_t flights = 0;  // plain: written by who flies

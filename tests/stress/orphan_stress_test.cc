@@ -33,7 +33,7 @@ struct token {
 constexpr std::size_t kChannels = 3;
 
 // The cases of the party that wait on a channel: counted when they are over, and seen in its queue
-// before. Who is in neither has not begun.
+// before. A case that is in neither has not begun.
 struct party {
   std::vector<chan<token>> channels;
   std::atomic<std::size_t> over[kChannels] = {};

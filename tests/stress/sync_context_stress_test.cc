@@ -172,7 +172,7 @@ TEST_P(SyncContextStress, PermitsAreNeitherLostNorMade) {
   expect_clean();
 }
 
-// Who has it last destroys it, given up or not: nobody who gave up touches it afterwards.
+// The last user destroys it, given up or not: a waiter that gave up does not touch it afterwards.
 TEST_P(SyncContextStress, WhoComesLastMayDestroyIt) {
   std::atomic<long> served{0}, given_up{0};
   everywhere(6, 2, 300, [&](dice d) {

@@ -156,7 +156,7 @@ TEST_P(SyncStress, TheLastOwnerDestroysTheSharedMutexAndTheSemaphore) {
       std::atomic<int> left{6};
     };
     auto* const o = new shared;
-    // Whoever is the last to leave knows that all others have been released by their unlock.
+    // The last one that leaves knows that all others have been released by their unlock.
     everywhere(4, 2, [o](vole::base::rand_state& r) {
       something(r);
       if (r.below(2) == 0) {

@@ -112,7 +112,7 @@ TEST_P(SyncTimedStress, NoNotifyIsLostToOneWhoGaveUp) {
   expect_clean();
 }
 
-// Whoever has notified all destroys it, clocks or no clocks.
+// The thread that has notified all destroys it, clocks or no clocks.
 TEST_P(SyncTimedStress, WhoHasNotifiedAllMayDestroyTheCondition) {
   for (const vole_test::time_limit limit; !limit.over();) {
     struct place {

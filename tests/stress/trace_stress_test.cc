@@ -69,7 +69,8 @@ void step(dice& d, vole::chan<int>& c, vole::mutex& m) {
   }
 }
 
-// Goroutines at work while `fn` runs on a plain thread. Whoever is left in a channel is let go.
+// Goroutines at work while `fn` runs on a plain thread. Those that wait in the channel at the end are
+// served until all have left.
 template <class Fn>
 void beside_a_party(Fn&& fn) {
   ASSERT_EQ(storm, 0);

@@ -17,7 +17,7 @@ class first_error {
     error_ = e;
     return true;
   }
-  // Once those who offer are known to be done.
+  // Only when all calls of offer() are known to be over.
   const std::exception_ptr& get() const noexcept { return error_; }
 
  private:

@@ -1,4 +1,4 @@
-// How often a mutex looks who locks it. Not for users.
+// How often a mutex counts which P locks it. Not for users.
 #pragma once
 
 #include <cstdint>

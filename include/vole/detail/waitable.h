@@ -1,6 +1,6 @@
 // The memory of everything in vole/sync.h that can be waited for. Not for users.
 //
-// One word and a list of those who wait. The word's upper half is the object's count, its lower
+// One word and a list of waiters. The word's upper half is the object's count, its lower
 // half flags: three that all objects share, and the object's own from 8 on. The rules are in
 // src/sync/waitable.h.
 #pragma once
@@ -78,7 +78,7 @@ void latch_wait_slow(waitable& s) noexcept;
 bool latch_wait_unless(waitable& s, const context& ctx, std::error_code& error) noexcept;
 [[noreturn]] void latch_expected() noexcept;
 
-// ── barrier ── count: who has not arrived yet in this phase.
+// ── barrier ── count: the arrivals that are missing in this phase.
 namespace barrier_flag {
 inline constexpr std::uint64_t phase = wait_flag::first_own;  // turns with each
 }
@@ -109,7 +109,7 @@ inline constexpr bool wakes_nobody(std::uint64_t word) noexcept {
 }  // namespace mutex_flag
 
 struct mutex_waitable : lockable {
-  // Whose it is, and who is on the way to owning it: base::bias_state (src/base/bias.h).
+  // Which P owns it, or took it last: the twin of base::bias_state (src/base/bias.h).
   struct {
     std::atomic<std::uintptr_t> biased_to{0};
     std::uint32_t count = 0;

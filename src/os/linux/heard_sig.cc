@@ -53,7 +53,7 @@ int hear_signal(int number) noexcept {
   sigfillset(&ours.sa_mask);
   for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS})
     sigdelset(&ours.sa_mask, fault);
-  counts[number].store(0, base::seq_cst);  // what came for those who listened before
+  counts[number].store(0, base::seq_cst);  // signals for earlier registrations do not count
   const int error = set_action(number, ours);
   if (error == 0) ignored[number] = false;
   return error;

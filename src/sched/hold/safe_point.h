@@ -3,7 +3,7 @@
 //     the asker                                 the owner of a P
 //     A1 under L: p.safe_point = 1 for all Ps;  O1 in find, after the stop request: attention = 0,
 //        runs it for those on the idle list        then p.safe_point? runs it. Leaving the runtime
-//     A2 who has p? asks for attention, hides      with nothing else asked: the same
+//     A2 asks p's M for attention, hides           with nothing else asked: the same
 //        the P, membarrier (gmp/hot_words.h)    O2 takes a P: p.m = itself, then p.safe_point?
 //     A3 in user code: runs it on behalf of p,     asks itself for attention
 //        and p is back. Inside: it will see     O3 under L: puts p on the idle list: runs it first

@@ -15,14 +15,14 @@ namespace {
 
 struct maker_state {
   base::lock<lock_rank::thread_maker> lock;
-  fifo<M, &M::next> waiting;               // under lock: to be born
+  fifo<M, &M::next> waiting;                    // under lock: threads that are to be made
   atomic<std::uint32_t> wake_word{0};           // grows with every request
   atomic<bool> closing{false};
   os::thread thread;
   note begun;
   atomic<std::uint64_t> tid{0};
   atomic<std::int64_t> birth_began{0};     // 0: none is under way
-  atomic<std::uint32_t> pending{0};         // births begun, less threads that have come to m_main
+  atomic<std::uint32_t> pending{0};        // threads begun, less those that have come to m_main
   atomic<std::int64_t> pending_since{0};    // the last of either, roughly
 };
 constinit maker_state own;
@@ -54,7 +54,7 @@ void renew(M& m) noexcept {
   m.san = {};
 }
 
-// Who runs without a P, or was captured and will be let go, comes back for one.
+// A goroutine that runs without a P, or was captured and will be released, comes back for one.
 bool anybody_without_p() noexcept {
   return sched.evicted.load(seq_cst) != 0 || sched.captured_ms.load(seq_cst) != 0;
 }
@@ -86,7 +86,7 @@ void give_birth(M* m) noexcept {
   os::thread born;  // m may be over before we know: from here on it is not ours
   const std::int64_t now = os::now_ns();
   own.birth_began.store(now, relaxed);
-  // The time first: with an old one sysmon would take this birth for one that is held up.
+  // The time first: with an old one sysmon would believe that this call is held up.
   if (own.pending.load(relaxed) == 0) own.pending_since.store(now, relaxed);
   own.pending.fetch_add(1, std::memory_order_release);  // pairs: is_held_up
   const int error = os::create_thread(&born, spec);
@@ -194,7 +194,7 @@ int start() noexcept {
   os::save_signal_mask();
   os::thread_spec spec;
   spec.main = &thread_maker_main;
-  spec.name = "vole-thread_maker";
+  spec.name = "vole-maker";
   spec.block_signals = true;
   own.begun.clear();
   const int error = os::create_thread(&own.thread, spec);

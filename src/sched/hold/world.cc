@@ -69,7 +69,7 @@ void lose(P* p) noexcept {
   trace::p_is_taken(*m, *p);
 }
 
-// [33]: what a dying P has queued goes first; its caches are everybody's.
+// [33]: the queue of a dying P goes to the head of the global one; its caches go to the shared ones.
 void drain(P* p) noexcept {
   sched.lock.acquire();
   drain_queue_locked(p);

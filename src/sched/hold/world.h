@@ -25,8 +25,8 @@ namespace vole::rt::world {
 void stop(std::string_view purpose) noexcept;  // one at a time; a second stopper waits. For traces: why
 void start() noexcept;
 
-// Between the two nobody stops the world, and no P comes or goes. Likewise one at a time; the
-// runtime does not end under a goroutine that does it.
+// Between the two nobody stops the world, and no P comes or goes. One caller at a time; the runtime
+// does not end under a goroutine that does it.
 void keep_going() noexcept;
 void may_stop() noexcept;
 

@@ -141,7 +141,7 @@ TEST(HandOff, OneLooksIfNobodyElseCould) {  // [22]
   });
 }
 
-// Somebody looks; but who submitted when no P was idle counts on one that looks afterwards.
+// Somebody searches; but a submitter that saw no idle P relies on an M that searches afterwards.
 TEST(HandOff, KeepsAPromiseToLook) {  // [22]
   alone(2, [] {
     M* const m = enter();

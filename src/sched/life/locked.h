@@ -1,7 +1,7 @@
 // Goroutines tied to their thread [25].
 //
 // Law    a locked M runs its goroutine and no other: when that one parks, the M
-//        hands its P off and sleeps; whoever picks the goroutine gives that M a P.
+//        hands its P off and sleeps; an M that picks the goroutine gives that M a P.
 //        A goroutine that ends while locked ends its thread.
 #pragma once
 

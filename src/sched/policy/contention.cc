@@ -10,7 +10,7 @@ constexpr std::int64_t kWindow = 100 * 1000;     // ns
 constexpr std::int64_t kJustNow = 400 * 1000;    // ns
 constexpr std::int64_t kWorthwhile = 20 * 1000;  // ns; a wake-up costs the waker 6 us
 constexpr std::int64_t kShortRun = 250;          // ns; its lines take as long to change cores
-constexpr std::int64_t kProbation = 1000 * 1000;     // ns; then it is judged anyway
+constexpr std::int64_t kProbation = 1000 * 1000;  // ns; after that a thread is assessed anyway
 constexpr std::int64_t kTrialMost = 4 * kProbation;
 constexpr std::int64_t kWakeUp = 60 * 1000;      // ns; from the call to the first instruction
 constexpr std::uint8_t kMostWasted = kManyWasted + 8;
@@ -28,8 +28,8 @@ void lose_helper(P& p) noexcept {
   count_wasted_wake(p);
 }
 
-// Somebody else who has a P, and has met others just now, too: it will see to our work. A loop on
-// the other P would not; nor would a plain thread be the rival that goes on without us.
+// Another M that has a P, and has met others just now, too: it will run our work. A loop on the other P
+// would not, and a plain thread is no rival that could run it.
 P* rival_of_locked(const M& m) noexcept {
   const std::int64_t since = os::now_ns() - kJustNow;
   const std::uint32_t n = sched.procs.load(relaxed);
@@ -46,8 +46,8 @@ void blend(atomic<std::int64_t>& mean, std::int64_t add) noexcept {
   mean.store(mean.load(relaxed) / 8 * 7 + add, relaxed);
 }
 
-// It ran for so long of the time since it was called. A thread that slept in a call is not short of
-// processors.
+// For how much of the time since it was called did the thread run? One that slept in a call was not
+// short of processors.
 void assess_polled(M& m) noexcept {
   const std::int64_t late = m.called_at - m.woken_at - kWakeUp;  // more than on an idle machine
   const std::int64_t wall = os::now_ns() - m.called_at + (late > 0 ? late : 0);

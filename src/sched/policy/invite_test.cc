@@ -43,8 +43,8 @@ class Invite : public testing::Test {
 
 // ── newborns ──
 
-// However often wake-ups for this P were in vain: the first look that sees the fork calls, and looks
-// are a millisecond apart at most.
+// However often wake-ups for this P were wasted, the first look that sees the fork calls a thief, and
+// looks are a millisecond apart at most.
 TEST_F(Invite, AForkIsCalledForAtTheNextLook) {  // [13]
   EXPECT_EQ(kMost, kMilli);
   for (const unsigned wasted_wakes : {kManyWasted + 0u, kManyWasted + 1u, kVeryManyWasted}) {
@@ -88,7 +88,8 @@ TEST_F(Invite, AForkThatHasBeenRunIsForgotten) {
   EXPECT_FALSE(look_after_a_switch_at_us(2000)) << "this was readied";
 }
 
-// Who makes newborns calls himself, unless wake-ups for his P are in vain: they have their 0.4 ms.
+// A goroutine that starts others calls a thief itself, unless wake-ups for its P are wasted: then they
+// wait for 0.4 ms.
 TEST_F(Invite, AForkThatCalledItselfWaitsLikeOthers) {
   p.stealable = true;
   ++p.spawned;

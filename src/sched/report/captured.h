@@ -40,7 +40,7 @@ struct captured {
   const void* invoke;       // vole's wrapper around its function
   const G* g;               // its record: only inside
   std::uintptr_t callable;  // what its function begins with: cycles.h
-  std::uint64_t holder;     // who probably holds what it waits for, a mutex; 0: not known
+  std::uint64_t holder;  // the goroutine that probably holds the mutex it waits for; 0: not known
   std::uint64_t joins;      // whose end it waits for, in join(); 0: it does not
   std::int64_t waited_ns;   // negative: it does not wait
   std::uint32_t stack;      // an index; 0: not known

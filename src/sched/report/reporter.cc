@@ -98,7 +98,7 @@ bool look_at_stalled(const stalled& s, captured* c, own_stack* stack) noexcept {
 }
 
 void tell(const captured& c, const own_stack& stack, std::int64_t ns) {
-  std::string text;  // one write: whoever reads has it in one piece
+  std::string text;  // one write: readers get it in one piece
   sentence s;
   s << "vole: goroutine " << c.id;
   put_name(s, c.name);

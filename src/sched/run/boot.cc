@@ -79,7 +79,7 @@ void start_locked() noexcept {
   if (const int error = poll::start())
     fatal(sentence() << "cannot make the network poller: " << os::error_text(error)
                      << ". It needs two file descriptors: raise `ulimit -n`");
-  must_start(thread_maker::start(), "thread_maker");
+  must_start(thread_maker::start(), "thread maker's");
   world::begin();
   must_start(sysmon::start(), "sysmon");
   lifecycle::set(phase::running);

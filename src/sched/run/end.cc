@@ -25,7 +25,7 @@ constexpr std::int64_t kGraceHog = 4 * kGrace;           // ns; it ran on past i
 constexpr std::int64_t kGraceMost = 40 * kGrace;         // ns
 constexpr std::int64_t kOnProcessor = 10 * 1000 * 1000;  // ns, of its own
 constexpr int kStill = 3;                                // looks in a row that find it asleep
-constexpr int kSlept = 20;                               // likewise, with naps between
+constexpr int kSlept = 20;                               // looks in all that find it asleep
 
 bool is_alive(const G* g) noexcept {
   const g_status s = status_of(*g);
@@ -85,7 +85,7 @@ bool all_settled(std::int64_t lasts) noexcept {
 void settle_threads() noexcept {
   sched.ending.store(true, seq_cst);
   left_behind.fetch_add(1, relaxed);
-  poll::interrupt();  // who waits there comes to sleep with the others
+  poll::interrupt();  // the M that waits there comes out, to sleep with the others
   for_each_awake([](M& m) { m.end_look = {os::cpu_ns_of(m.tid.load(relaxed)), -1, 0, 0}; });
   std::int64_t lasts = 0, last = os::now_ns();
   for (;;) {
@@ -101,8 +101,8 @@ void settle_threads() noexcept {
   holding hold(sched.lock);  // whose thread has just ended is still inside: end_m
 }
 
-// The parked ones first. Others that name an object were on their way in to release those who wait
-// for it (sync/countdown.h).
+// Parked goroutines first. Others that name an object were on their way in to release its waiters
+// (sync/countdown.h).
 void unlink_waiters() noexcept {
   for (const bool waiting : {true, false})
     g_slab.for_each([waiting](G* g) {
@@ -111,8 +111,8 @@ void unlink_waiters() noexcept {
     });
 }
 
-// Plain threads that sleep in the poller: nobody polls any more, so they wake up and try again; who
-// then still has to wait starts the next runtime.
+// Wakes plain threads that sleep in the poller, since nobody polls any more. They try again; one that
+// still has to wait then starts the next runtime.
 void wake_polling_guests() noexcept {
   poll::for_each_wait(
       [](poll::descriptor& d, poll::way w, void*) noexcept {
@@ -136,8 +136,8 @@ void keep_for_ever(M* m) noexcept {
   left_behind.fetch_add(1, relaxed);
 }
 
-// Until every M that is not a zombie has said its last word. What follows it, destructors of
-// thread_local objects, is user code and no business of ours: it is joined later.
+// Waits until every M that is not a zombie has said its last word. After that its thread runs
+// destructors of thread_local objects, which are user code: it is joined later.
 leaving_threads end_threads() noexcept {
   leaving_threads list;
   list.bytes = m_slab.count() * sizeof(os::thread);
@@ -166,7 +166,7 @@ bool is_zombies(const G* g) noexcept {
   return found;
 }
 
-// What it owned, the newest first.
+// Frees the goroutine's belongings, the newest first.
 void end_locals_of(G* g) noexcept {
   for (goroutine_locals* l = g->wait.locals; l != nullptr;) {
     goroutine_locals* const mine = l;
@@ -175,8 +175,8 @@ void end_locals_of(G* g) noexcept {
   }
 }
 
-// Goroutines that never finished. Their frames are not unwound; whoever waits for one from a
-// plain thread is told.
+// Goroutines that never finished. Their frames are not unwound; plain threads that wait for one are
+// woken.
 void abandon_goroutines() noexcept {
   const bool zombies = sched.zombies.load(relaxed) != 0;
   g_slab.for_each([&](G* g) {
@@ -242,7 +242,7 @@ leaving_threads end_everything(void (*on_stopped)() noexcept) noexcept {
   forget_timers();
   const leaving_threads list = end_threads();
   left_behind.fetch_sub(1, relaxed);  // the zombies have been counted
-  base::wait_if_dying();  // who speaks of the goroutines reads their records
+  base::wait_if_dying();  // a thread that prints its last words reads the goroutines' records
   on_stopped();
   abandon_goroutines();
   release_memory();

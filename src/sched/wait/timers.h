@@ -1,4 +1,4 @@
-// Timers: what is due when, and who fires it.
+// Timers: when they are due, and which thread fires them.
 //
 // Every P has a timer_set of them. They are fired on g0 by the P's own M whenever it looks for
 // work, by a thief in its last round [14], or by the M that was in the poller until one was due.
@@ -57,7 +57,7 @@ std::uint64_t timers_fired() noexcept;                      // ever; a hint
 void adopt_timers(std::uint32_t dead, std::uint32_t heir) noexcept;  // [33]: the world is stopped
 std::size_t pending_timers() noexcept;
 std::size_t timers_of(std::uint32_t p) noexcept;  // at least; those that are being fired included
-std::uint32_t timer_generation() noexcept;  // another one in each runtime; for who is inside
+std::uint32_t timer_generation() noexcept;        // another one in each runtime; inside only
 void forget_timers() noexcept;  // the runtime ends: nobody is inside, sysmon has stopped
 
 }  // namespace vole::rt

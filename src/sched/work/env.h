@@ -9,10 +9,10 @@
 
 namespace vole::rt {
 
-// Does this P have anything in its ring or runnext? That there is nothing must hold at one instant:
-// if back is what it was when it was first read, what had been in runnext was not in the ring then.
-// One that the owner hides while it takes it, and it is the last, is taken in any case. seq_cst: part
-// of the last look, which must not be early.
+// Does this P have anything in its ring or runnext? "No" must hold at one instant: if back has not
+// changed since it was first read, nothing moved from runnext to the ring in between. If the owner
+// hides the last element while it takes it (queue/local_queue.h), the owner takes it in any case.
+// seq_cst: part of the last look, which must not be early.
 inline bool has_stealable(const P& p) noexcept {
   for (;;) {
     const std::uint32_t front = p.ring.front_now();
@@ -22,7 +22,7 @@ inline bool has_stealable(const P& p) noexcept {
   }
 }
 
-// Likewise, or something that only its owner may take?
+// The same, or something that only its owner may take?
 inline bool has_work(const P& p) noexcept {
   return p.ready_next.load(relaxed) != nullptr || has_stealable(p);
 }
@@ -31,8 +31,8 @@ struct shipped_env {
   shipped_env() = default;
   shipped_env(probation t, P& p) noexcept : kind(t), for_whom(&p) {}
 
-  probation kind = probation::none;  // who is woken
-  P* for_whom = nullptr;             // with whose work it is judged
+  probation kind = probation::none;  // is the wake-up on probation?
+  P* for_whom = nullptr;             // the P by whose work it is judged
 
   // ── the words ──
   parking::state& parking_state() const noexcept { return sched.parking; }

@@ -179,8 +179,8 @@ TEST(Find, NetworkBeforeStealing) {  // [11] [12]
   });
 }
 
-// Who ends switches straight to the next one of the own queue: a search is for when that is empty, or
-// a slice is over. A search takes note of the M's contention, and begins to count anew.
+// A goroutine that ends switches straight to the next one of the own queue: the M searches only if that
+// is empty or a slice is over. A search resets the M's count of contention, which the test reads.
 TEST(Find, GoroutinesFollowEachOtherWithoutASearch) {  // [35]
   run_at(1, [] {
     int searches = 0;
@@ -216,7 +216,7 @@ TEST(Find, TakesItsShareOfTheGlobalQueue) {  // [8]
   });
 }
 
-// The world is being stopped: neither what is owed nor what is queued runs before it has been.
+// The world is being stopped: nothing from ready_next or a queue runs before it has been.
 TEST(Find, AStopComesBeforeAllWork) {  // [11]
   run_at(1, [] {
     atomic<std::uint32_t> procs{0};

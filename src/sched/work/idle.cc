@@ -18,11 +18,11 @@ namespace {
 // sleep of a plain thread. Measured, 200,000 sleepers within a second: each of them was a wake-up.
 // A many waits longer: while every wake-up fires several, the next is put off for twice as long, up
 // to kGatherMany, and if it fires many, up to kGatherVeryMany. A wake-up costs 10 to 25 us of processor
-// time here, what it fires some 0.6 each, less the more there are: their misses overlap.
+// time here, each sleeper that it fires some 0.6, less if there are more: their misses overlap.
 constexpr std::int64_t kGatherMany = 4 * kGather, kGatherVeryMany = 8 * kGather;
 constexpr std::uint64_t kMany = 4, kVeryMany = 16;
 
-// Whoever waits in the poller; one at a time.
+// The M that waits in the poller; one at a time.
 struct rhythm {
   atomic<std::int64_t> gather{kGather};
   atomic<std::uint64_t> fired{0};  // when it last went to wait
@@ -53,7 +53,7 @@ woken_list wait_in_poller(M& m, std::int64_t last) noexcept {
     timeout = gathered(until, last) - os::now_ns();
     if (timeout < 0) timeout = 0;
   }
-  // The break that ends the runtime may have been taken by who was here before us.
+  // The M that was here before us may have used up the break that ends the runtime.
   if (sched.ending.load(seq_cst)) timeout = 0;
   trace::become_quiet(m.hot);
   if (until != kNoTimer || poll::open_count() != 0) poll::wait(timeout, done);
@@ -66,7 +66,7 @@ woken_list wait_in_poller(M& m, std::int64_t last) noexcept {
   return wake_complete(done);
 }
 
-// Out of the poller. False: there is no P; what came is everybody's.
+// Out of the poller. False: there is no P; the goroutines go to the global queue.
 bool take_p(M& m, const woken_list& list) noexcept {
   sched.lock.acquire();
   P* const p = pop_idle_p_locked(m.last_p);

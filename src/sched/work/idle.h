@@ -3,17 +3,17 @@
 // One of the Ms without work waits in the poller, for the network and for the first timer
 // of all; the others sleep on their notes. `last_poll` says whether one does:
 //
-//     who adds a timer, opens a file     who goes to wait
+//     adding a timer, opening a file     going to wait
 //     writes it          (seq_cst)       last_poll = 0              (seq_cst)
 //     reads last_poll    (seq_cst)       reads every first timer, then waits
 //     0: breaks the wait                 (a break that comes early is not lost)
 //
 // Law    I9: whenever a timer is pending or a file is open and some P is idle, an M waits in
 //        the poller, with a deadline no later than the first timer, or is on its way there
-//        or out of it; or sysmon looks on its behalf. The latter only beside a P that is busy:
-//        whose M goes idle last finds every P idle, and waits (network_is_seen_to).
-// Note   who comes out takes an idle P. If there is none all are busy, and will look
-//        themselves.
+//        or out of it; or sysmon looks in its place, which happens only beside a busy P: the
+//        M that goes idle last finds every P idle, and waits (network_is_seen_to).
+// Note   an M that comes out takes an idle P. If there is none, all Ps are busy and will
+//        look themselves.
 #pragma once
 
 #include "gmp/m.h"

@@ -38,8 +38,8 @@ void attach_from_depot(P& p, G* g) noexcept {
   } else {
     p.stacks = static_cast<std::uint32_t>(
         depot::take(g->stack.bytes, p.stack_cache, kStackRefill, &error, p.id));
-    // Here, where no lock is held: who parks attaches one to its successor before it lets go of the
-    // lock of what it waits for, and the first touch takes the kernel two microseconds.
+    // Here, where no lock is held: a goroutine that parks attaches a stack to its successor while it
+    // still holds an object's lock, and the first touch takes the kernel two microseconds.
     for (std::uint32_t i = 0; i < p.stacks; ++i) warm_up(p.stack_cache[i]);
     if (attach_cached_stack(p, g)) return;
   }

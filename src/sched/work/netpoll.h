@@ -23,7 +23,7 @@ struct woken_list {
 };
 woken_list wake_complete(poll::completions& done) noexcept;
 
-// All of them into m's ring; another worker is called if there are several [32], and if that pays
+// Puts them into m's ring; another worker is woken if there are several [32], and if that is worth it
 // (sched/policy/contention.h).
 void inject_owner(M& m, const woken_list& list) noexcept;
 

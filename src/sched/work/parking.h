@@ -11,8 +11,8 @@
 // One of the two sees the other's write. Both may: we pay with a needless wake-up,
 // never with a forgotten goroutine.
 //
-// `spinning` counts workers that look for work plus wake-ups in flight. Whoever
-// submits while it is not zero leaves the rest to them: a worker that finds work
+// `spinning` counts workers that look for work plus wake-ups in flight. A submitter
+// that finds it above zero leaves the rest to them: a worker that finds work
 // stops spinning and submits on (S3-S5), so wake-ups come one after the other,
 // as fast as there is work, and not in herds.
 //
@@ -80,7 +80,7 @@ void start_m(Env& env, P* p, bool spinning) noexcept {
   sleeps ? env.wake(*m) : env.deliver(*m);
 }
 
-// To whoever needs one: I8.
+// Gives p to an M that needs one, or puts it on the idle list: I8.
 template <class Env, class P>
 void hand_off(Env& env, P* p) noexcept {
   state& s = env.parking_state();
@@ -97,7 +97,7 @@ void hand_off(Env& env, P* p) noexcept {
   }
   env.lock();
   if (stop_p_locked(env, p)) return env.unlock();
-  // A promise stands: whoever submitted counts on the next worker to look.
+  // A promise stands: a submitter relies on the next worker to look.
   const bool promised = s.need_spinning.load(seq_cst) != 0;
   if (promised || env.has_global_work_locked()) {
     if (promised) {
@@ -116,7 +116,7 @@ void hand_off(Env& env, P* p) noexcept {
   env.tell_poller();
 }
 
-// The M's P goes to the stopper, or, if the world has started again, to whoever needs one.
+// The M's P goes to the stopper or, if the world has started again, is handed off.
 template <class Env, class M>
 void stop_here(Env& env, M& m) noexcept {
   if (m.spinning) stop_spinning(env, m);
@@ -124,11 +124,11 @@ void stop_here(Env& env, M& m) noexcept {
   if (!stop_p(env, p)) hand_off(env, p);
 }
 
-// The M gives up its P for good, with what is queued there.
+// The M gives up its P for good, with all that is queued there.
 template <class Env, class M>
 void retire_locked(Env& env, M& m) noexcept {
   env.drain_queue_locked(*m.p);
-  end_promise_locked(env.parking_state());  // sysmon will pay
+  end_promise_locked(env.parking_state());  // sysmon will wake a thread
   put_idle_p_locked(env, env.release_p(m));
 }
 

@@ -1,4 +1,4 @@
-// The words of the parking protocol, and all who write them (sched/work/parking.h).
+// The words of the parking protocol, and all functions that write them (sched/work/parking.h).
 //
 //     spinning         workers that look for work, and wake-ups in flight; each M's own flag
 //     need_spinning    the promise to search: set and tested under L
@@ -9,8 +9,8 @@
 // Who    sched/work/parking.h, sched/work/surplus.h and the stopper; _locked: under L.
 // Law    no other file writes these words (tools/rules.txt). An M is on the idle list if its `idle`
 //        is set and it is not locked to a goroutine. While the world stops, no P becomes idle and
-//        none leaves the idle list: a P that nobody holds any more goes to the stopper. Who takes
-//        stop_wait to zero wakes the stopper, once in a stop.
+//        none leaves the idle list: a P that nobody holds any more goes to the stopper. The thread
+//        that takes stop_wait to zero wakes the stopper, once in a stop.
 // Note   written against an Env, so that tests/model runs this very text.
 // Proof  tests/model/parking_model.cc, tests/model/stop_model.cc
 #pragma once
@@ -25,7 +25,7 @@ namespace vole::rt::parking {
 
 using namespace base;
 
-// What the protocol counts. One per runtime.
+// The counts of the protocol. One per runtime.
 struct state {
   alignas(64) atomic<int> spinning{0};
   atomic<int> need_spinning{0};
@@ -91,9 +91,9 @@ auto* pop_idle_m_locked(Env& env) noexcept {
   return m;
 }
 
-// ── who spins ──
+// ── spinning Ms ──
 
-// One that was counted searches no more.
+// An M that was counted no longer searches.
 inline void stop_spinning(state& s) noexcept {
   [[maybe_unused]] const int were = s.spinning.fetch_sub(1, seq_cst);
 #ifdef VOLE_CHECKED
@@ -116,7 +116,8 @@ void become_spinning(Env& env, M& m) noexcept {
 // The promise: no P is idle, and the next worker that would drop its own searches first.
 inline void promise_locked(state& s) noexcept { s.need_spinning.store(1, seq_cst); }
 
-// Somebody searches, or a P becomes idle with a promise unkept: then sysmon pays for who trusted it.
+// Somebody searches. Or a P becomes idle although the promise was not kept: then sysmon wakes a thread
+// for the submitters that relied on it.
 inline void end_promise_locked(state& s) noexcept { s.need_spinning.store(0, seq_cst); }
 
 // ── a stop of the world ──

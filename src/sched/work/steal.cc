@@ -22,7 +22,8 @@ bool may_spin() noexcept {
   return 2 * spinning < busy;
 }
 
-// Idle Ps have nothing but timers, which are the last round's: beside nobody who is busy, that is all.
+// Idle Ps have nothing but timers, which only the last round looks at: if no other P is busy, the thief
+// makes that round alone.
 int first_round() noexcept {
   return sched.idle_p_count.load(relaxed) + 1 < sched.procs.load(relaxed) ? 1 : kRounds;
 }

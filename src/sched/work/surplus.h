@@ -3,7 +3,7 @@
 //
 // Ms that sleep are a stack: the one that went last is woken first. Beyond as many as there are Ps
 // and a few, those at the bottom are needed only by a burst of blocking calls as large as the last
-// one. Whoever lies that high when it goes to sleep sets itself a time. Bursts that follow each
+// one. An M that lies that high when it goes to sleep sets itself a time limit. Bursts that follow each
 // other within that time find their threads; afterwards each ends by itself, and nobody ticks.
 //
 //     the waker (holds L)               the sleeper, its time being over

@@ -36,7 +36,7 @@ void ready_all(M* m, std::span<runnable* const> some) noexcept;  // many at once
 // From a source (a timer, the poller) that may have many: the first runs next, before goroutines that
 // have been computing; the others go to the ring's tail. The caller submits, if need be.
 void put_in_turn_owner(P& p, runnable* g) noexcept;
-void put_new_owner(M& m, G* g) noexcept;    // a newborn: runnext, and pays at once
+void put_new_owner(M& m, G* g) noexcept;  // a newborn: to runnext, and wakes a thread at once
 // Nobody may rely on the order: checked builds queue every second newborn behind instead [5], as
 // Go's race builds do.
 inline bool goes_behind([[maybe_unused]] M& m) noexcept {

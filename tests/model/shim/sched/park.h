@@ -6,10 +6,10 @@
 // run on, and even park again on another M, before its commit has ended.
 //
 // Who    the models of rooms upstairs, which are checked as they are shipped.
-// Law    who wakes a goroutine finds a saved context (I11 of docs/design/0003-wake-ups.md),
+// Law    a waker finds the goroutine's context saved (I11 of docs/design/0003-wake-ups.md),
 //        and wakes it once.
 // Note   a goroutine that parks while all its Ms are in commits waits for one of them:
-//        give it as many as it can need. Whoever runs on no goroutine is a plain thread.
+//        give it as many as it can need. A thread that runs no goroutine is a plain thread.
 // Note   wake() and guest_sleep_until() (timeout.h) are copies of the shipped ones.
 #pragma once
 
