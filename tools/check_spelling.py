@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The words of the documents are English, or in tools/words.txt: aspell says so, by its British and its
-American list. Code, links and names with an underscore are not looked at.
+American list, or words of the code. Code, links and names with an underscore are not looked at.
 
     tools/check_spelling.py --root .
 """
@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import check_names
 
 DOCUMENTS = ["*.md", "docs/*.md", "docs/design/*.md", "examples/*.md", "src/*.md", "bench/*.md"]
 CODE = re.compile(r"^( *)```.*?^\1```", re.M | re.S)
@@ -50,6 +52,7 @@ def main():
             found.setdefault(word, f"{path.relative_to(root)}:{line}")
     ours = {word.lower() for word in (root / "tools/words.txt").read_text(encoding="utf-8").split()
             if not word.startswith("#")}
+    ours |= {part.lower() for name in check_names.tree(root).words for part in name.split("_")}
     strange = unknown_to("en_GB", found) & unknown_to("en_US", found)
     wrong = sorted(word for word in strange
                    if re.sub(r"'s?$", "", word.lower()) not in ours)
