@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What a goroutine has for the loop: a channel with the answers, and a bell.
+// The way from goroutines to the loop: a channel with the answers, and an eventfd to wake it.
 class answers {
  public:
   answers() : bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), texts_(64) {}

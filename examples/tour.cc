@@ -84,7 +84,7 @@ void many() {
 
 // ── a web server, twice ───────────────────────────────────────────────────────────────────
 
-// What both servers do for a request. Two of the three kinds never yield.
+// The work of both servers for a request. Two of the three kinds never yield.
 void handle(std::string_view request) {
   const vole::trace::region shown(request.substr(0, request.find(" HTTP/")));  // in the trace
   if (request.starts_with("GET /loop "))

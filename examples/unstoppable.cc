@@ -1,4 +1,4 @@
-// What does not yield does not stop the others: two workers get something that keeps
+// Code that does not yield does not stop the others: two workers get something that keeps
 // them busy for half a second, an endless loop or a read() that blocks; then comes a
 // small task every 10 ms. How late does it run on a pool of two threads, and how late
 // on two Ps of vole, which are taken from threads that do not give them back?

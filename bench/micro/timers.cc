@@ -15,7 +15,7 @@
 
 namespace {
 
-using vole::rt::shelf;
+using vole::rt::timer_set;
 using vole::rt::timer;
 
 constexpr std::int64_t kHour = 3'600'000'000'000;
@@ -28,33 +28,33 @@ double now_ns() {
 void nothing(timer*, vole::rt::M*) noexcept {}
 void rest() noexcept {}
 
-struct crowd {
-  explicit crowd(std::size_t n) : timers(n + kBatch) {
+struct many_timers {
+  explicit many_timers(std::size_t n) : timers(n + kBatch) {
     for (timer& t : timers) t.fire = &nothing;
     for (std::size_t i = 0; i < n; ++i) add(timers[i], 0);
   }
-  ~crowd() {
+  ~many_timers() {
     s.clear([](timer*) {});
   }
   void add(timer& t, std::int64_t from) {
     s.add(&t, from + static_cast<std::int64_t>(random() % kHour));
   }
 
-  shelf s;
+  timer_set s;
   std::mt19937_64 random{1};
   std::vector<timer> timers;
 };
 
 // The latest comer is stopped before its time: a deadline that was met.
 void add_stop(benchmark::State& state) {
-  crowd c(static_cast<std::size_t>(state.range(0)));
+  many_timers c(static_cast<std::size_t>(state.range(0)));
   const std::size_t n = c.timers.size() - kBatch;
   double add = 0, stop = 0;
   for (auto _ : state) {
     const double t0 = now_ns();
     for (std::size_t i = 0; i < kBatch; ++i) c.add(c.timers[n + i], 0);
     const double t1 = now_ns();
-    for (std::size_t i = 0; i < kBatch; ++i) shelf::stop(&c.timers[n + i], &rest);
+    for (std::size_t i = 0; i < kBatch; ++i) timer_set::stop(&c.timers[n + i], &rest);
     const double t2 = now_ns();
     add += t1 - t0;
     stop += t2 - t1;
@@ -68,7 +68,7 @@ BENCHMARK(add_stop)->RangeMultiplier(10)->Range(1000, 1'000'000)->UseManualTime(
 
 // The first of all is due, again and again; it comes back an hour later at most, untimed.
 void fire(benchmark::State& state) {
-  crowd c(static_cast<std::size_t>(state.range(0)));
+  many_timers c(static_cast<std::size_t>(state.range(0)));
   std::vector<timer*> fired(kBatch);
   vole::rt::risen up;  // nobody sleeps here
   std::int64_t now = 0;

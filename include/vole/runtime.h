@@ -38,8 +38,8 @@ void checkpoint() noexcept;
 struct runtime_stats {
   // Ps, and those of them that have nothing to do.
   int procs = 0, idle_procs = 0;
-  // Those that run goroutines. The kernel shows more: vole-sysmon, vole-thread_maker, vole-signals while
-  // signals are registered, vole-reports where reports were asked for (stall=, sigquit=1,
+  // Those that run goroutines. The kernel shows more: vole-sysmon, vole-maker, vole-signals while
+  // signals are registered, vole-reports if reports were asked for (stall=, sigquit=1,
   // dump_on_sigquit()), up to 64 that look up host names, and the zombies.
   int threads = 0, idle_threads = 0, spinning_threads = 0;
   int zombie_threads = 0;              // left in user code by runtimes that ended, in all; asleep

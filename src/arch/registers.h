@@ -1,6 +1,6 @@
 // The registers as unwind tables number them (DWARF).
 //
-// Who    walk/.
+// Who    walk, and the code that describes registers to it (arch/interrupted.h, root/root.cc).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The few system calls that base itself needs.
 //
-// Who    base only; everybody else speaks to os/os.h.
+// Who    base. Other rooms use the futex and the pages from here, and os/os.h for the rest.
 // Where  anywhere, signal handlers included.
 // Note   declared here, defined in os/linux: base lies below os and may not
 //        include it. tests/model defines the futex pair itself.

@@ -43,7 +43,7 @@ inline std::size_t write_all(const byte_sink& to, std::span<const std::byte> fro
   return done;
 }
 
-// work(error), whose error goes where the caller wants it: into his error_code, or it is thrown.
+// work(error), whose error goes where the caller wants it: into an error_code, or it is thrown.
 template <class Work>
 auto reported(const char* operation, const io_ending& last, Work work) {
   end_if_left_behind();

@@ -1,6 +1,7 @@
 // The system calls of this room: each returns what the kernel said, as a value.
 //
-// Who    src/net. calls.cc is the one file here that reads errno.
+// Who    src/net, and src/file and src/process for the calls they share. calls.cc is the one file here
+//        that reads errno.
 // Where  user context; the quick ones inside the runtime as well. Nothing allocates but lookup.
 // Law    error 0: it worked, and `value` counts. EINTR is tried again here and never seen.
 // Law    no call raises SIGPIPE: sockets say MSG_NOSIGNAL; what has no such flag (pipes, sendfile)

@@ -1,6 +1,6 @@
 // The record behind a conn, listener or packet_conn: a file and its network properties.
 //
-// Who    src/net.
+// Who    src/net; src/file and src/process.
 // Law    everything here but the file's own state is written before the handle exists.
 #pragma once
 

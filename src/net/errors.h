@@ -1,6 +1,6 @@
 // The messages of this room's errors, in Go's words: "dial tcp 127.0.0.1:1: connection refused".
 //
-// Who    src/net, in user context.
+// Who    src/net, src/file, src/process and src/io, in user context.
 // Note   a std::system_error is thrown; only its what() is ours, since a system_error's own would
 //        begin the system's sentence with a capital letter.
 #pragma once

@@ -1,7 +1,7 @@
 // A file that any number of goroutines and threads use at once, and wait for.
 //
-// Who    src/net. Every user holds a reference: reads and writes by acquire and release, a short
-//        look by `using_file`.
+// Who    src/net and src/file. Every user holds a reference: reads and writes by acquire and release,
+//        a short look by `using_file`.
 // Where  user context. Enters the runtime only to wait and to wake.
 // Law    one word (Go's fdMutex) has the closing flag, one lock for each way, whether somebody queues
 //        for it, and the references. The open file itself is one reference. Whoever drops the last one

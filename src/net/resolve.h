@@ -1,7 +1,7 @@
 // From "host:port" to addresses.
 //
-// Who    resolve, dial, listen; any goroutine, any plain thread, in user context.
-// Law    what needs no look-up (literal addresses, an empty host, unix paths, numeric ports) is
+// Who    resolve, dial, listen and reverse look-ups; any goroutine or plain thread, in user context.
+// Law    addresses that need no look-up (literals, an empty host, unix paths, numeric ports) are
 //        answered at once. Names are looked up by threads of their own (getaddrinfo blocks for as
 //        long as it likes): the caller waits on a channel, and may give up.
 #pragma once

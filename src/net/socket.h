@@ -1,6 +1,6 @@
 // Making sockets: the options that every one of ours has.
 //
-// Who    dial.cc, listen.cc.
+// Who    connect.cc, listen.cc.
 // Law    as Go: TCP_NODELAY, keep-alive after 15 s; datagrams may be broadcast. The kernel gives a
 //        listener's options to the connections that it accepts.
 #pragma once

@@ -1,6 +1,6 @@
 // One operation on a file that would block: try, wait, try again.
 //
-// Who    src/net, in user context, with the lock of that way held (`turn`).
+// Who    src/net and src/file, in user context, with the lock of that way held (`turn`).
 // Note   the quick way is one compare-exchange in, the call, and one out: the runtime is not
 //        entered.
 #pragma once

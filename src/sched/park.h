@@ -1,6 +1,6 @@
 // The stair door: all that the upper floor sees of the scheduler.
 //
-// Who    chan, sync, time, net.
+// Who    chan, sync, time, net; api.
 // Where  park, ready: inside the runtime (enter, or guest_enter for ready).
 //
 // Parking, the shape every primitive follows:

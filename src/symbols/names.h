@@ -1,6 +1,7 @@
 // Function names as a person would write them.
 //
-// Who    dumps and panics, in user context or on a dying thread that holds no lock of malloc's.
+// Who    dumps, panics, goroutines() and traces, in user context; or a dying thread that holds no lock
+//        of malloc's.
 #pragma once
 
 #include <string>

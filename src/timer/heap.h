@@ -37,7 +37,7 @@ struct timer {
 
   std::int64_t when = 0;            // ns of the monotonic clock
   std::size_t place = kNowhere;     // its ticket in the heap
-  atomic<timer_set*> home{nullptr};     // the timer_set it stands on, or stood on last; under its lock
+  atomic<timer_set*> home{nullptr};     // the timer set it is in, or was in last; under its lock
   // Runs when due, off the heap, with no lock held; must not block. m: the M that fires, which
   // has a P. The record may end its life here, or be added again (add_timer_again).
   void (*fire)(timer* t, M* m) noexcept = nullptr;

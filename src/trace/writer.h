@@ -1,6 +1,6 @@
 // The thread that cuts generations and writes them, for as long as a session lasts.
 //
-// Who    session.cc, which lets one caller at a time do so.
+// Who    session.cc, one caller at a time.
 #pragma once
 
 #include <cstddef>

@@ -60,8 +60,8 @@ std::string read_pages(int from, int pages) {
   return read_until(from, [=](const std::string& text) { return count(text, "SCHED ") >= pages; });
 }
 
-// Four pages; of detailed ones as many as it takes until one that is all there shows everybody where
-// he will stay.
+// Four pages. With details, as many as it takes until a complete one shows every goroutine in its final
+// state.
 bool shows_all_settled(const std::string& text) {
   if (count(text, "SCHED ") < kPages) return false;
   const std::size_t next = text.rfind("SCHED ");

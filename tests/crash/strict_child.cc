@@ -36,7 +36,7 @@ int running_threads() {
   return n;
 }
 
-// What a plain thread sees. a release, or threads on their way to sleep, may spoil some of it.
+// A plain thread looks on. A release, or threads on their way to sleep, may spoil some of its samples.
 struct sampler {
   std::atomic<bool> stop{false};
   std::vector<int> seen;

@@ -29,13 +29,13 @@ struct faulty_lock {
   atomic<std::uintptr_t> biased_to{0};
 
   static std::uintptr_t biased_to_word(const presence& s) { return reinterpret_cast<std::uintptr_t>(&s); }
-  void bias_towards(const presence& s) { owner.store(biased_to_word(s), relaxed); }
+  void bias_towards(const presence& s) { biased_to.store(biased_to_word(s), relaxed); }
 
   atomic<std::uint32_t>* take(presence& mine) {
-    if (owner.load(relaxed) == biased_to_word(mine)) {
+    if (biased_to.load(relaxed) == biased_to_word(mine)) {
       mine.at.store(1, relaxed);
       if (F == fault::does_not_look_again) return &mine.at;
-      if (owner.load(relaxed) == biased_to_word(mine)) return &mine.at;
+      if (biased_to.load(relaxed) == biased_to_word(mine)) return &mine.at;
       shipped_lock::free(&mine.at);
     }
     acquire();
@@ -43,9 +43,9 @@ struct faulty_lock {
   }
   void acquire() {
     word.acquire();
-    const std::uintptr_t was = owner.load(relaxed);
+    const std::uintptr_t was = biased_to.load(relaxed);
     if (was == 0 || F == fault::asks_nobody) return;
-    owner.store(0, relaxed);
+    biased_to.store(0, relaxed);
     if (F != fault::takes_back_without_barrier) presence::must_membarrier();
     if (F != fault::does_not_wait) reinterpret_cast<presence*>(was)->await_exit(1);
   }
@@ -235,7 +235,7 @@ struct crossing {
     bias::revoke(others, NameOf(&others), &mine);
     bias::exit_biased(mine);
   }
-  void finish() { model::require(a.owner.load(relaxed) == 0, "it is still somebody's own"); }
+  void finish() { model::require(a.biased_to.load(relaxed) == 0, "it is still somebody's own"); }
 };
 
 TEST(BiasedLock, WhoSitsEverywhereMayTakeAMutexBack) {

@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   CLI::App app("Looks into programs that use vole, and builds small ones.", "vole");
   app.require_subcommand(1);
   const int status = run_command(app, argc, argv);
-  // What was printed has arrived, or the reader is told otherwise by the status.
+  // If the output could not be written, the status says so.
   if (std::fflush(stdout) != 0 && status == 0) return kRefused;
   return status;
 }

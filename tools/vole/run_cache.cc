@@ -86,7 +86,7 @@ file_time changed_at(const std::string& file) {
   return std::max(nanoseconds(is.st_mtim), nanoseconds(is.st_ctim));
 }
 
-// What nobody has run for a month goes.
+// Removes entries that nobody has run for a month.
 void drop_old(const fs::path& where) {
   constexpr file_time kMonth = 30 * 24 * 3600 * kSecond;
   std::error_code error;

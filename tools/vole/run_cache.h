@@ -3,7 +3,7 @@
 // Law    an entry is used only if its key is the same to the letter, and every file that the
 //        compiler read is as it was then. So a hash that two programs share costs a build, no more.
 // Note   an entry is two files: the program, and a list with the key and the state of those files.
-//        Who builds holds the entry's lock, a third; who finds a fresh list needs none, since both
+//        A build holds the entry's lock, a third; finding a fresh list needs no lock, since both
 //        are put in place by rename, the list last.
 // Proof  tests/tools/run_test.py
 #pragma once

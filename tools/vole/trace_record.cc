@@ -32,7 +32,7 @@ void record(const options& chosen) {
     ask_program(chosen.process, "trace " + std::to_string(chosen.seconds), file,
                 chosen.seconds + 60);
   } catch (const refusal&) {
-    // What was not recorded leaves no empty file behind.
+    // If nothing was recorded, no empty file is left behind.
     if (lseek(file, 0, SEEK_END) == 0) unlink(chosen.output.c_str());
     close(file);
     throw;

@@ -19,7 +19,7 @@
 //        the asker sees what it wrote. No P is made or goes meanwhile, and the world is not stopped:
 //        the asker holds the stopper's lock, and a second asker waits.
 //        The function may be run under L and under retake locks: it takes no lock of a rank below
-//        thread_maker, waits for nothing, wakes nobody.
+//        lock_rank::thread_maker, waits for nothing, wakes nobody.
 // Note   attention is asked for by kSafePoint if nobody asks for more. An M that finds that value
 //        may put 0 in its place and go on; all other requests write 1, over it if need be, and are
 //        answered as always: g0 looks at both. A handler of strict mode, and leave_in_place, leave

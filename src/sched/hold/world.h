@@ -6,7 +6,8 @@
 // runs on; Ms inside the runtime see the stop on their way out or in find and give
 // their P up themselves. No signal, no waiting for user code.
 //
-// Who    set_max_procs, the end of the runtime, dumps; any thread, user context.
+// Who    set_max_procs, dumps and the end of the runtime, on any thread in user context; sysmon, for a
+//        new number of processors and a page of scheddetail.
 // Law    between stop and start every P is `stopped` (or dead) and belongs to the
 //        stopper. Attention is set before hiding: a look that fails proves that the
 //        M will see it.

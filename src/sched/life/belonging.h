@@ -4,7 +4,8 @@
 // unwound. A user's objects there are lost, by contract. The library's own (a descriptor
 // that is being connected, the list of addresses to try) must be freed by the library.
 //
-// Who    net. On any thread, in user context. A local variable: the last one made goes first.
+// Who    net, file, process. On any thread, in user context. It is a local variable: the last one made
+//        goes first.
 // Where  the end of the runtime destroys the value (end.cc), on the thread that ends it, when no
 //        runtime runs any more.
 // Law    the destructor of T runs no user code and waits for nobody.

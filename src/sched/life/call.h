@@ -1,6 +1,6 @@
 // Calls that are announced as blocking their thread: vole::blocking() [23], [24].
 //
-// Who    api; on a goroutine, user context.
+// Who    api, and net for an interposing library; on a goroutine, user context.
 // Law    the P stays attached until somebody needs it: then sysmon takes it (slices.h). After the
 //        call the goroutine takes an idle P, if there is one, or goes on without: like every
 //        evicted goroutine it gets a P when it next needs one [24].

@@ -81,8 +81,8 @@ bool nothing_else_to_do(M& m) noexcept {
   return nullptr;
 }
 
-// runnext or the ring's next, ready to run right here; nullptr: ask g0 (which finds what was
-// already taken in m.picked). An unstarted G comes with a stack, unless `spare` would fit it.
+// The next goroutine of the own queue, ready to run right here; nullptr: ask g0 (m.picked is then the
+// goroutine that was taken already, if any). An unstarted G comes with a stack, unless `spare` fits it.
 [[gnu::always_inline]] inline G* pick(M& m, const stack* spare) noexcept {
   P* const p = m.p;
   if (p == nullptr || !is_free(m)) return nullptr;

@@ -42,7 +42,7 @@ struct sysmon_state {
   std::int64_t trimmed_at, counted_at, stormed_at, asked_at, aged_at;
   std::int64_t longest_wait;         // of a thief, beside any P, at this look
   std::int64_t global_since;         // something waits in the global queue beside an idle P; 0: not
-  std::uint64_t starts;              // sched.starts at the last look_while_idle
+  std::uint64_t starts;              // sched.starts at the last idle look
   int idle_looks;                    // looks since then, while every P was idle
   bool network_came;                 // it has put goroutines into the global queue
 };
@@ -229,7 +229,7 @@ bool all_idle() noexcept {
          !sched.stopping.load(seq_cst);
 }
 
-// Every P is idle, but something was started since the last look_while_idle, or not long ago: a P will
+// Every P is idle, but something was started since the last idle look, or not long ago: a P will
 // probably be busy again soon, and then nobody need wake us. Meanwhile the M in the poller fires
 // timers.
 bool look_while_idle(std::uint32_t seen_word) noexcept {

@@ -14,7 +14,7 @@ PLACES = {
     "slab": "record_bytes first next used records largest",
     "g": "bytes status why flags started_flag locked_flag sp waiting_since stack_lo stack_bytes "
          "object id parent created_at invoke name name_text name_bytes",
-    "m": "bytes in_rt hot_p p curg locked_g call alive idle polling spinning zombie captive "
+    "m": "bytes in_rt hot_p p curg locked_g call alive idle polling spinning zombie captured "
          "alternate_stack id tid",
 }
 COUNT_AFTER_M = 18 + 13  # p, sched: not needed here

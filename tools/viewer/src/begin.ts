@@ -105,7 +105,7 @@ export class Begin {
       const place = i.state === State.Waiting ? w.places.add(i.reason, []) : 0;
       this.set(i.g, i.state, i.thread < 0 ? 0 : ((i.thread + 1) << 16) >>> 0, place, now);
     }
-    // Who is not mentioned is not there any more.
+    // A goroutine that is not mentioned has ended.
     for (let g = 0; g < w.g.n; g++) {
       if (w.g.last[g] && w.g.seen[g] !== generation && w.g.state[g] !== State.Dead) {
         w.g.state[g] = State.Dead;

@@ -55,7 +55,7 @@ export function explain(m: Model, wait: number): Explanation {
         to = start;
         span = previous(m, span);
       } else {
-        // Who woke it takes over; the time of the wait is that one's.
+        // The chain goes on with the waker, which used the time of the wait.
         woke = g;
         span = waker;
         continue;

@@ -120,7 +120,7 @@ export class RowPainter {
     for (const i of list) {
       const x0 = tl.xOf(a.start[i]), x1 = Math.max(tl.xOf(a.end[i]), x0 + 1);
       if (x0 > tl.width) break;
-      // What ends within the pixel that the one before has filled adds nothing.
+      // A span that ends within the pixel that the one before has filled adds nothing.
       if (x1 < 0 || x1 <= drawn) continue;
       drawn = Math.ceil(x1);
       tl.list.add(Math.max(-2, x0), Math.min(tl.width + 2, x1), y, y + h, colour(i), -1);

@@ -76,7 +76,7 @@ export class User {
     l.text.push(this.world.strings.add(text));
   }
 
-  // What is still open lasts to the end of what was read.
+  // A region or task that is still open lasts to the end of the part that was read.
   finish(end: number): void {
     for (const [g, list] of this.regions) {
       for (const o of list) this.add(this.world.regions, o.start, end, g, o.name, o.depth);

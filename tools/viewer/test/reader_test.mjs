@@ -114,7 +114,7 @@ test("every wait of a server is explained without gap or overlap, back to where 
     for (let k = 1; k < steps.length; k++) assert.equal(steps[k].to, steps[k - 1].from);
     for (const s of steps) assert.ok(s.to > s.from);
     if (steps.at(-1).from === m.start[i]) whole++;
-    // What is left over is what happened before a goroutine was created by nobody in the trace.
+    // The rest happened before the first event of goroutines that the trace does not see created.
     else assert.ok(cut || m.id[steps.at(-1).g] === 1, `wait ${i}`);
   }
   assert.ok(whole > 1000, `${whole} waits`);

@@ -36,7 +36,7 @@ class core_file : public memory {
   bool is_cut() const { return is_cut_; }  // it ends before its headers say
   const elf_image& image() const { return image_; }
 
-  // What is not in the core, and constant in this file, is read there.
+  // Memory that is not in the core, and constant in this file, is read from the file.
   void add_file(const elf_image* image, std::uint64_t from, std::uint64_t to, std::uint64_t bias);
 
  private:

@@ -1,4 +1,4 @@
-// What a process has mapped, and which pages of it belong into a core.
+// The mappings of a process, and which of their pages belong into a core.
 //
 // Law    as the kernel does by default: memory that is the process's own, whole; of files that were
 //        never written to, the first page only, which says what file it is; nothing that was marked

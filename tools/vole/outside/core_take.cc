@@ -131,7 +131,7 @@ std::string notes_of(int pid, const pause& standing, const std::vector<core_mapp
 
 // ── memory ──
 
-// What cannot be read stays a hole.
+// Pages that cannot be read stay holes.
 std::uint64_t copy_run(int pid, page_run run, std::uint64_t to, output_file& out,
                        std::vector<char>& buffer) {
   std::uint64_t copied = 0;

@@ -63,7 +63,7 @@ dwarf_index::dwarf_index(Dwfl_Module* m) : dwarf_(dwfl_module_getdwarf(m, &bias_
             [](const span& a, const span& b) { return a.from < b.from; });
 }
 
-// What the linker has thrown away begins at 0, or near the end of all addresses.
+// Code that the linker has thrown away begins at 0, or near the end of all addresses.
 void dwarf_index::add_ranges(Dwarf_Die* die, std::vector<span>& to) {
   Dwarf_Addr base, from, until;
   for (std::ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &from, &until)) > 0;)

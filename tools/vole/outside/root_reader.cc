@@ -88,7 +88,7 @@ bool read_root(const memory& mem, std::uint64_t address, const std::string& what
     throw refusal("the vole in " + what + " has a root of version " + std::to_string(t.version) +
                   ", and this command knows version " + std::to_string(vole::root::kVersion) +
                   ": use the command that belongs to it");
-  // What was added later is zero in a program that does not have it.
+  // Fields that were added later are zero if the program does not have them.
   constexpr std::size_t kLeast = offsetof(table, waited);
   const std::size_t has = std::min<std::size_t>(t.bytes, sizeof t);
   if (has < kLeast || !mem.read(address, &t, has < sizeof t ? kLeast : has) || t.machine != kMachine ||

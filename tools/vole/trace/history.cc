@@ -125,7 +125,7 @@ void joiner::begin(const scan& s) {
     g.now.g = number;
     begin_goroutine(s, from, g);
   }
-  // Who is not mentioned is not there any more.
+  // A goroutine that is not mentioned has ended.
   for (goroutine& g : all_.goroutines) {
     if (!g.alive || g.seen == s.of->number) continue;
     close(g, now_, cause::end, kNobody, kNobody);

@@ -1,4 +1,4 @@
-// Execution traces for whoever reads them: load a file, check it, or be told what happened in it.
+// Reading execution traces: load a file, check it, or be told what happened in it.
 // Written from docs/trace-format.md; the viewer has the other reader.
 //
 // Who    the verbs of `vole trace`; tests of the tracer, which link vole_trace_reader.

@@ -46,7 +46,7 @@ trace three(bool last_has_end) {
   return t;
 }
 
-// What is recovered must check. Returns how many generations there are; 0: a sentence.
+// The recovered trace must pass the check. Returns how many generations there are; 0: a sentence.
 std::uint64_t recover_and_check(const std::string& ring) {
   try {
     const recovered r = recover(of(ring));

@@ -34,7 +34,7 @@ struct wake_sum {
   std::uint64_t count = 0;
   double waited = 0;
 };
-// Who woke: a function, or one of these.
+// The waker: a function, or one of these.
 inline constexpr std::uint32_t kByScheduler =
     0xfffffffeU;  // a thread without a goroutine: timers, network
 inline constexpr std::uint32_t kByOutside = 0xfffffffdU;  // sysmon or a plain thread
