@@ -10,6 +10,7 @@ system by dpkg -i and removed again: for a chroot.
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -61,7 +62,7 @@ def use(prefix, folder, has_tools):
     folder.mkdir()
     source = folder / "user.cc"
     source.write_text(PROGRAM, encoding="utf-8")
-    [library] = prefix.rglob("libvole.so.*.*.*")
+    [library] = (p for p in prefix.rglob("libvole.so.*") if re.search(r"so(\.\d+){3}$", p.name))
     libraries = {"LD_LIBRARY_PATH": str(library.parent)}
 
     for component, why in (("sim", "vole has no simulation yet"), ("nonsense", "vole has the components")):
@@ -111,6 +112,10 @@ def main():
         scratch = Path(name)
         look_at(packages, scratch / "root")
         library = use(scratch / "root/usr", scratch / "user", has_tools)
+        # Every public name can be linked with the shared library.
+        run("g++", "-std=c++20", f"-I{scratch}/root/usr/include", args.root / "tests/compile/api.cc",
+            "-o", scratch / "api", library, "-pthread")
+        run(scratch / "api", LD_LIBRARY_PATH=str(library.parent))
         said = run("readelf", "-d", library)
         must("[libvole.so.0.1]" in said, f"the soname is not libvole.so.0.1: {said}")
         run(sys.executable, "-B", args.root / "tools/check_symbols.py", "--root", args.root,

@@ -15,10 +15,10 @@ namespace vole::rt {
 
 // How many threads runtimes have left in user code, less those that sleep since; and one more while
 // a runtime ends. Almost always 0.
-extern std::atomic<std::uint32_t> left_behind;
+[[gnu::visibility("default")]] extern std::atomic<std::uint32_t> left_behind;
 
 // Sleeps for ever if the runtime of this thread's goroutine is ending, or has ended.
-void sleep_if_left_behind() noexcept;
+[[gnu::visibility("default")]] void sleep_if_left_behind() noexcept;
 
 }  // namespace vole::rt
 
