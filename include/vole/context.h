@@ -336,8 +336,9 @@ func_watch after_func(C&& its_cancel_function_is_gone, F&& fn) = delete;
 //     c.read(...);
 //
 // Destroying it waits for an fn that runs, unless fn does so itself: then it goes on. An fn that waited
-// when the runtime ended is over; one that computes on is waited for. An exception that leaves fn ends the program. The
-// function is started where it would be by after_func(ctx, fn): in a goroutine of its own.
+// when the runtime ended is over; one that computes on is waited for. An exception that leaves fn
+// ends the program. The function is started where it would be by after_func(ctx, fn): in a
+// goroutine of its own.
 class [[nodiscard]] context_callback {
  public:
   template <detail::deferrable F>

@@ -39,7 +39,8 @@ namespace net {
 [[nodiscard]] std::vector<address> resolve(std::string_view network, std::string_view at,
                                            const context& ctx, std::error_code& error);
 
-// The names of a literal address ("192.0.2.1", "2001:db8::1", "fe80::1%eth0"). None: errc::no_such_host.
+// The names of a literal address ("192.0.2.1", "2001:db8::1", "fe80::1%eth0"). None:
+// errc::no_such_host.
 [[nodiscard]] std::vector<std::string> lookup_addr(std::string_view ip);
 [[nodiscard]] std::vector<std::string> lookup_addr(std::string_view ip, const context& ctx);
 [[nodiscard]] std::vector<std::string> lookup_addr(std::string_view ip, std::error_code& error);

@@ -4,10 +4,10 @@
 //     if (!status.success()) std::printf("git: %s: %s", status.to_string().c_str(), errors.c_str());
 //
 // A goroutine that waits for a program parks: the kernel tells the poller when it has ended (a pidfd,
-// Linux 5.3), and its pipes are polled. (Where there is no pidfd, the wait for its end takes a thread, in
-// blocking().) A program that was started is always reaped, so that no zombie is left. Nothing of
-// this program but the standard streams is inherited, unless others opened descriptors without
-// O_CLOEXEC.
+// Linux 5.3), and its pipes are polled. (Where there is no pidfd, the wait for its end takes a
+// thread, in blocking().) A program that was started is always reaped, so that no zombie is left.
+// Nothing of this program but the standard streams is inherited, unless others opened descriptors
+// without O_CLOEXEC.
 //
 // The command is looked for in PATH if it has no '/'. There is no shell: write {"sh", "-c", "…"} if
 // you want one. That it cannot be run (no such file, no permission) is a std::system_error; that it

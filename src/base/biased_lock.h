@@ -63,8 +63,8 @@ class biased_lock {
     return word();
   }
 
-  // The parts of take, for callers that want no call. If the lock is our own: try_enter_biased, and then
-  // &mine.at, or bias::exit_biased, frees it.
+  // The parts of take, for callers that want no call. If the lock is our own: try_enter_biased, and
+  // then &mine.at, or bias::exit_biased, frees it.
   bool is_biased_to(const presence& mine) const noexcept { return bias::is_biased_to(whose_, mine); }
   [[gnu::always_inline]] bool try_enter_biased(presence& mine) noexcept {
     if (!bias::try_enter_biased(whose_, mine, bias::name_of_lock(this))) return false;

@@ -227,8 +227,8 @@ template <std::size_t Plain = kAny>
 // close() for a caller that is inside already; m: its M, null for a guest. False: closed already.
 bool chan_close_inside(chan_core& c, M* m) noexcept;
 
-// try_send of a timer's channel, for a caller that is inside already. Bytes only: a type with a move would
-// run user code. True: the core is left.
+// try_send of a timer's channel, for a caller that is inside already. Bytes only: a type with a
+// move would run user code. True: the core is left.
 bool chan_tick_inside(chan_core& c, M* m, void* value) noexcept;
 
 // Throws away what is in the ring; bytes only. False: there was nothing. The lock is held.

@@ -1,10 +1,10 @@
 // What a thread needs in order to write events of a trace (trace/emit.h).
 //
 // Who    its owner: the M while inside the runtime; for thread 0 the holder of trace::shared's lock.
-// Law    `buffer` is the chunk that at, end and the counts are about, or null. The thread that exchanges
-//        it for null submits it: that is the owner, or the writer once the owner has passed into a later
-//        generation (trace/advance.h). `stamp` is stored after the buffer of the generation before was
-//        submitted.
+// Law    `buffer` is the chunk that at, end and the counts are about, or null. The thread that
+//        exchanges it for null submits it: that is the owner, or the writer once the owner has
+//        passed into a later generation (trace/advance.h). `stamp` is stored after the buffer of
+//        the generation before was submitted.
 #pragma once
 
 #include <cstdint>

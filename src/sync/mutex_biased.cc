@@ -131,7 +131,8 @@ template <class Operation>
   presence& mine = rt::presence_of(p);
   if (!likely(bias::try_enter_biased(s.whose, mine, bias::name_of_mutex(&s))))
     return leave_otherwise<Operation>(m, s);
-  // The P sees its own earlier stores anyway; the orders tell ThreadSanitizer, which knows the word only.
+  // The P sees its own earlier stores anyway; the orders tell ThreadSanitizer, which knows the word
+  // only.
   const std::uint64_t seen = s.word.load(acquire);
   if (!likely(static_cast<std::uint32_t>(seen) == Operation::from))
     return leave_otherwise<Operation>(m, s);

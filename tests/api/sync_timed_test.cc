@@ -79,7 +79,7 @@ TEST_P(SyncTimed, ConditionWithAPastTimeOnlyLetsGoOfTheMutex) {
       EXPECT_TRUE(c.wait_for(lock, d, [] { return true; }));
     }
     EXPECT_TRUE(lock.owns_lock());
-    // Who polls like this lets others in.
+    // A goroutine that polls like this lets others in.
     bool set = false;
     std::thread other([&] {
       const std::lock_guard hold(m);

@@ -35,8 +35,8 @@ class scratch {
   std::filesystem::path path_;
 };
 
-// Reads all of it; whatever is wrong with it fails the test. But a busy machine may starve the thread that
-// writes: what was lost then is counted, and that is not wrong.
+// Reads all of it; whatever is wrong with it fails the test. But a busy machine may starve the
+// thread that writes: what was lost then is counted, and that is not wrong.
 inline vole_trace::totals expect_good(const std::string& path) {
   vole_trace::totals counted;
   try {

@@ -1,5 +1,5 @@
-// Events that could not be kept are counted in the file, never silent: who reads the trace stops reading,
-// so the writer waits, and the goroutines fill all chunks there are.
+// Events that could not be kept are counted in the file, never silent: who reads the trace stops
+// reading, so the writer waits, and the goroutines fill all chunks there are.
 
 #include <vole/vole.h>
 

@@ -34,7 +34,7 @@ class hogs {
   hogs(const hogs&) = delete;
   hogs& operator=(const hogs&) = delete;
 
-  // Until each has run since the call, with other goroutines going on beside them. Naps taken.
+  // Waits until each has run since the call, beside other goroutines. Returns how often it slept.
   int until_all_ran() {
     std::deque<unsigned long> before;
     for (const auto& t : turns_) before.push_back(t);

@@ -78,10 +78,11 @@ stretch while_all_run(hogs& them) {
   return {at_once, (seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) / (seconds(CLOCK_MONOTONIC) - wall) / cpus};
 }
 
-// max_procs(), and one on its way to sleep: in three stretches. Where others have the processors, sysmon
-// takes the P of a thread that is hardly let run, which then goes on without until it has run for a slice:
-// that may be most of them, and for long. So a stretch with more tells only if the program had its share;
-// eight of those break the promise. On a machine that stays busy nothing is said.
+// max_procs(), and one on its way to sleep: in three stretches. Where others have the processors,
+// sysmon takes the P of a thread that is hardly let run, which then goes on without until it has
+// run for a slice: that may be most of them, and for long. So a stretch with more tells only if the
+// program had its share; eight of those break the promise. On a machine that stays busy nothing is
+// said.
 template <int N>
 int all_progress() {
   return vole::run([] {

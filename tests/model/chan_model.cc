@@ -48,7 +48,7 @@ enum class fault {
   close_keeps_room,    // a send looks for room before it looks whether the channel is closed
   drops_unlooked,      // the last handle ends the core, whoever waits
   loser_not_due,       // who is found in a queue after the clock has claimed it is not waited for
-  keeps_orphan,        // who has waited in vain does not let go
+  keeps_orphan,        // a waiter whose time was over does not let go
 };
 
 template <fault F, class Direction>

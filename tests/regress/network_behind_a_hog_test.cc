@@ -1,11 +1,11 @@
-// What the network brings waits for a goroutine that runs on, although a P is idle.
+// Goroutines that the network makes ready wait for one that runs on, although a P is idle.
 //
 //     P0                                     P1
-//     polls; wake-ups for what the poller    idle; its M sleeps and does not wait in
-//       brings have been in wasted_wakes, so           the poller: P0 will look
-//       nobody is called
+//     polls; wake-ups for the poller's       idle; its M sleeps and does not wait in
+//       batches have been wasted, so           the poller: P0 will look
+//       nobody is woken
 //     runs the first of the batch, which
-//       computes: the others are stealable
+//       computes: the others could be stolen
 //     more comes, and a timer is due:
 //       P0 does not look
 //

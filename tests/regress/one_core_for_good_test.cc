@@ -1,11 +1,12 @@
-// After many wake-ups in vain a program with work for two cores stays on one.
+// After many wasted wake-ups a program with work for two cores stays on one.
 //
-//     P0                                     sysmon
+//     P0                                      sysmon
 //     go, go: nobody is woken, since
-//       wake-ups have been in vain
-//     runs the first; the second is stealable     stealable: 1 of 32 looks
-//     runs the second; nothing is stealable       none: begins to count again
-//     go, go: ...                            stealable: 1 of 32 looks; and so on for ever
+//       wake-ups have been wasted
+//     runs the first; the second may be
+//       stolen                                something to steal: 1 of 32 looks
+//     runs the second; nothing to steal       nothing: begins to count again
+//     go, go: ...                             something: 1 of 32 looks; and so on for ever
 //
 // Now the count goes on over looks that find nothing. The test waits for the thefts, as long as it
 // takes.

@@ -1,5 +1,5 @@
-// Those who make it hard for all others: they never yield, resize, lock their threads, exit in the middle,
-// come from plain threads, and look from beside.
+// Those who make it hard for all others: they never yield, resize, lock their threads, exit in the
+// middle, come from plain threads, and look from beside.
 
 #include <sys/syscall.h>
 #include <unistd.h>

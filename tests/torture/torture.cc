@@ -1,13 +1,15 @@
 // Everything at once, for as long as one likes: torture [SECONDS [PS...]]
 //
-// Phases with 1, 2, 3, 8 and 64 Ps (or those that are named) follow each other until the time is over. In
-// each, runtimes start and end; in each of those all players play (torture.h), and what they do is checked
-// throughout. After each phase memory, threads and open files are what they were before the first.
+// Phases with 1, 2, 3, 8 and 64 Ps (or those that are named) follow each other until the time is
+// over. In each, runtimes start and end; in each of those all players play (torture.h), and what
+// they do is checked throughout. After each phase memory, threads and open files are what they were
+// before the first.
 //
 // VOLE_SEED=n repeats what the players do; the kernel's scheduling is not seeded. VOLE_DEBUG is as for
 // every program: storm=100 takes Ps away all the while.
 //
-// Exit   0; 1: something did not hold, or a round did not end (with the seed and all goroutines); 2: usage.
+// Exit   0; 1: something did not hold, or a round did not end (with the seed and all goroutines);
+//        2: usage.
 
 #include "torture.h"
 

@@ -1,7 +1,7 @@
 // What the players of the torture share: chance, the end of a round, and what must hold.
 //
-// Law    a player does one act after the other until the round is over. An act checks what it has made and
-//        leaves nothing behind: no goroutine, no timer, no open file.
+// Law    a player does one act after the other until the round is over. An act checks what it has
+//        made and leaves nothing behind: no goroutine, no timer, no open file.
 // Law    what does not hold ends the program at once, with the seed and a dump of all goroutines.
 #pragma once
 

@@ -56,7 +56,7 @@ void echo(vole::net::conn c) {
   }
 }
 
-// What was sent comes back; who waits in vain is told when its time is over.
+// A value that was sent comes back; a wait that nobody serves ends when its time is over.
 void network(round&, dice& d) {
   const bool tcp = d.once_in(2);
   const int clients = 1 + static_cast<int>(d.below(4));

@@ -134,8 +134,8 @@ bool mutex_lock_until(waitable& s, std::int64_t when) noexcept;
 bool mutex_lock_unless(waitable& s, const context& ctx, std::error_code& error) noexcept;
 void mutex_unlock_slow(waitable& s) noexcept;
 void mutex_others_wait() noexcept;  // unlocked, and somebody is about to compete
-// For a word that says `biased`. mutex_lock_mine locks it, waiting if it must. mutex_lock_biased returns false if
-// it is not ours, or is held: then the caller takes the usual way.
+// For a word that says `biased`. mutex_lock_mine locks it, waiting if it must. mutex_lock_biased
+// returns false if it is not ours, or is held: then the caller takes the usual way.
 void mutex_lock_mine(mutex_waitable& s) noexcept;
 bool mutex_lock_biased(mutex_waitable& s) noexcept;
 void mutex_unlock_biased(mutex_waitable& s) noexcept;

@@ -23,8 +23,8 @@
 
 namespace vole::rt {
 
-// The M found a channel's lock or a mutex held, or changing, because of another thread. On a goroutine's
-// thread, in user context or inside.
+// The M found a channel's lock or a mutex held, or changing, because of another thread. On a
+// goroutine's thread, in user context or inside.
 void note_contention(M& m) noexcept;
 
 inline constexpr std::uint32_t kTooMuch = 8;  // meetings within kWindow

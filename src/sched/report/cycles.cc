@@ -70,7 +70,7 @@ class search {
     }
   }
 
-  // Whom i waits for, one after the other; kNone: nobody (any more). `after`: the last one.
+  // The goroutines that i waits for, one after the other; kNone: no more. `after`: the last one.
   std::uint32_t blocker(std::uint32_t i, std::uint32_t after) const noexcept {
     const captured& c = c_.at(i);
     if (c.status != g_status::waiting || c.object == nullptr) return kNone;

@@ -6,10 +6,10 @@
 // Law    a wait for a group waits for several goroutines at once; if one of them leads back, that is
 //        enough for a circle that nobody gets out of.
 // Law    a goroutine that locks a mutex which it holds already waits for itself: a circle of one.
-// Note   the holder of a mutex is a conclusion (holders.h): the text says "probably". The goroutine that
-//        is joined is known: its record begins with the address of what its join_handle waits on. A
-//        wait group's goroutines are those whose function begins with the group's address, as that of
-//        wait_group::go and of go([&group] {...}) does.
+// Note   the holder of a mutex is a conclusion (holders.h): the text says "probably". The goroutine
+//        that is joined is known: its record begins with the address of what its join_handle waits
+//        on. A wait group's goroutines are those whose function begins with the group's address, as
+//        that of wait_group::go and of go([&group] {...}) does.
 // Proof  tests/crash/report_test.cc
 #pragma once
 

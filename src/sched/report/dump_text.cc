@@ -58,8 +58,8 @@ struct layout {
       }
     find_joins();
   }
-  // Whom each waits for that is in join(): the record of a joined goroutine begins with the address
-  // of what its join_handle waits on, less kJoinedAt.
+  // Finds the goroutine that each join() waits for: the record of a joined goroutine begins with the
+  // address of the object that its join_handle waits on, less kJoinedAt.
   void find_joins() noexcept {
     for (std::size_t i = 0; i < c.size(); ++i) {
       if (c.at(i).callable == 0) continue;

@@ -2,8 +2,9 @@
 //
 // Who    api, in user context, any thread.
 // Note   counts are read without stopping anything: each is true, together they
-//        need not be of one instant. Safe points (sched/hold/safe_point.h) would not make them so, since
-//        each P has its own, and a goroutine could end on one before its birth was counted on another.
+//        need not be of one instant. Safe points (sched/hold/safe_point.h) would not make them so,
+//        since each P has its own, and a goroutine could end on one before its birth was counted on
+//        another.
 #pragma once
 
 #include <cstddef>

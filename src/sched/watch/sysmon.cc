@@ -242,8 +242,8 @@ bool look_while_idle(std::uint32_t seen_word) noexcept {
   return true;
 }
 
-// Strict mode: no thread can be had, perhaps because a captured thread is in the loader; or a P lies idle
-// for want of one while captured threads wait for a P.
+// Strict mode: no thread can be had, perhaps because a captured thread is in the loader; or a P
+// lies idle for want of one while captured threads wait for a P.
 bool captured_hold_up(std::int64_t now) noexcept {
   return sched.captured_ms.load(relaxed) != 0 &&
          (sched.unmanned.load(relaxed) || thread_maker::is_held_up(now));

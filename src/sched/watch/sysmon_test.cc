@@ -1,4 +1,4 @@
-// When sysmon is seen_word, and that it follows the machine. Its looks at a P are in slices_test.cc and
+// sysmon: when it is woken, and that it follows the machine. Its looks at a P are in slices_test.cc and
 // invite_test.cc, its pace in pace_test.cc.
 
 #include "sched/watch/sysmon.h"
@@ -95,8 +95,8 @@ TEST(Sysmon, IsRungByWhoTakesTheFirstP) {  // [26]
   });
 }
 
-// Somebody waits for the P of a goroutine that begins a call: a sysmon that looks seldom is seen_word. (It
-// may look often for another reason: then nobody need ring.)
+// Somebody waits for the P of a goroutine that begins a call: a sysmon that looks seldom is woken.
+// (It may look often for another reason: then nobody need wake it.)
 TEST(Sysmon, IsRungByACallThatMayBlock) {  // [23] [26]
   run_at_one_p([] {
     bool rang = false;

@@ -91,8 +91,8 @@ inline void submit() noexcept {
   parking::submit(env);
 }
 
-// For work that a thief would have to take from p. While wake-ups for p's work are in wasted_wakes, it is
-// left to sysmon (sched/work/wake.h).
+// For work that a thief would have to take from p. While wake-ups for p's work are wasted, it is left
+// to sysmon (sched/work/wake.h).
 inline void submit_on_probation(P& p, probation kind) noexcept {
   shipped_env env(kind, p);
   parking::submit(env);

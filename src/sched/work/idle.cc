@@ -16,7 +16,7 @@ namespace {
 
 // Timers that follow each other closely are fired together: as much later as the kernel makes every
 // sleep of a plain thread. Measured, 200,000 sleepers within a second: each of them was a wake-up.
-// A many waits longer: while every wake-up fires several, the next is put off for twice as long, up
+// Many sleepers wait longer: while every wake-up fires several, the next is put off for twice as long, up
 // to kGatherMany, and if it fires many, up to kGatherVeryMany. A wake-up costs 10 to 25 us of processor
 // time here, each sleeper that it fires some 0.6, less if there are more: their misses overlap.
 constexpr std::int64_t kGatherMany = 4 * kGather, kGatherVeryMany = 8 * kGather;

@@ -1,4 +1,5 @@
-// Goroutines that the network makes ready: which thread asks for them [12] [28], and where they run [32].
+// Goroutines that the network makes ready: which thread asks for them [12] [28], and where they run
+// [32].
 
 #include "sched/work/netpoll.h"
 

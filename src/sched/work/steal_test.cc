@@ -201,8 +201,8 @@ TEST_F(Steal, RingOfAnIdlePIsNotLookedAt) {  // [17]
 
 enum class where { ready_next, runnext };
 
-// A hog that has readied `n` goroutines: the last is in ready_next, or in its runnext, the others are in
-// its ring.
+// A hog that has readied `n` goroutines: the last is in ready_next, or in its runnext, the others
+// are in its ring.
 class victim {
  public:
   victim(int n, where w) {

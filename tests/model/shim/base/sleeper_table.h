@@ -1,5 +1,5 @@
-// The twin of src/base/sleeper_table.h: the two counts, of which the second is for all locks as well; new in
-// each execution.
+// The twin of src/base/sleeper_table.h: the two counts, of which the second is for all locks as
+// well; new in each execution.
 #pragma once
 
 #include <cstdint>
