@@ -5,7 +5,8 @@ In the documents whatever stands in backticks is held to the tree, word by word;
 src/, include/ and tests/ every word that can only be a name: one with an underscore or
 `::` in it, one followed by `()`, and a file's. A name exists if it is a word of the code (comments
 do not vouch for each other), or a file or folder, by as many of its last parts as the name has. What
-begins or ends with `_` stands for a suffix or a prefix. tools/names.txt lists what is not ours: names
+begins or ends with `_` stands for a suffix or a prefix. Where a document says `name` in `file`, or
+`name` (`file`), the file has that word. tools/names.txt lists what is not ours: names
 of Go, C, Linux and other programs.
 """
 
@@ -32,7 +33,7 @@ class tree:
     """What there is: the words of the code, and the paths."""
 
     def __init__(self, root):
-        self.paths, self.words = set(), set()
+        self.root, self.paths, self.words = root, set(), set()
         for path in sorted(p for folder in (*CODE, "docs") for p in (root / folder).rglob("*")):
             name = path.relative_to(root).as_posix()
             if "node_modules/" in name or not path.is_file():
@@ -57,6 +58,12 @@ class tree:
         for begin in range(len(parts)):
             for end in range(begin + 1, len(parts) + 1):
                 self.paths.add("/".join(parts[begin:end]))
+
+    def words_of(self, path):
+        """The words of all files that this name may mean, comments included."""
+        pattern = re.compile(r"(.*/)?" + re.escape(path).replace(r"\*", "[^/]*"))
+        return {word for name in self.paths if pattern.fullmatch(name) and (self.root / name).is_file()
+                for word in WORD.findall(source_text.read(self.root, name))}
 
     def has_word(self, name):
         if name in self.words or name in self.paths:
@@ -110,6 +117,20 @@ def document_names(path, text):
             yield from ((number, name, False) for name in words)
 
 
+PLACED = re.compile(r"`([^`]+)` (?:in |\()(`[\w/*-]+\.\w+`(?:(?:, | and )`[\w/*-]+\.\w+`)*)")
+
+
+def misplaced(house, text):
+    """[(line, name, the files that should have it)]"""
+    for number, line in enumerate(text.splitlines(), 1):
+        for name, places in PLACED.findall(line):
+            word = name.split("(")[0].split("::")[-1]
+            paths = TICKED.findall(places)
+            if re.fullmatch(WORD, word) and all(re.fullmatch(FILE, path) for path in paths):
+                if not any(word in house.words_of(path) for path in paths):
+                    yield number, word, " or ".join(paths)
+
+
 def comment_names(text):
     for first, comment in comments_of(text):
         for number, line in enumerate(comment.splitlines(), first):
@@ -138,7 +159,10 @@ def check(root):
     for pattern in DOCUMENTS:
         for path in sorted(root.glob(pattern)):
             name = path.relative_to(root).as_posix()
-            hold(name, document_names(name, source_text.read(root, name)))
+            text = source_text.read(root, name)
+            hold(name, document_names(name, text))
+            problems += [f"{name}:{number}: {word} is not in {place}"
+                         for number, word, place in misplaced(house, text)]
     for path in source_text.files(root, "src", "include", "tests"):
         hold(path, comment_names(source_text.read(root, path)))
     problems += [f"tools/names.txt: nobody names {name}" for name in allowed

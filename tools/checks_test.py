@@ -413,6 +413,14 @@ class Names(House):
         self.assertEqual(self.problems("", "", "their_name"),
                          ["tools/names.txt: nobody names their_name"])
 
+    def test_where_a_name_is(self):
+        self.put("src/a/other.h", "int elsewhere;\n")
+        self.assertEqual(self.problems("`do_this()` in `b.h`, `do_this` (`a/other.h`, `b.h`) in `no_file`",
+                                       allowed="no_file"), [])
+        self.assertEqual(self.problems("`do_this` in `other.h`, `elsewhere` (`src/a/b_test.cc`)"),
+                         ["README.md:1: do_this is not in other.h",
+                          "README.md:1: elsewhere is not in src/a/b_test.cc"])
+
     def test_the_columns_of_another_library(self):
         self.put("tools/names.txt", "")
         self.put("docs/go-map.md", "| [1] | what | `theirs` | `ours` |\n| `theirs` | `ours` |\n")

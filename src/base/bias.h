@@ -109,7 +109,7 @@ template <class BiasState>
 // For one that was our own a moment ago. False: it is not any more; exit_biased() must follow.
 template <class BiasState>
 [[gnu::always_inline]] inline bool try_enter_biased(const BiasState& o, presence& mine,
-                                           std::uint32_t name) noexcept {
+                                                    std::uint32_t name) noexcept {
   // Releases what was done in the lock before: a revoker of that one may see this name first.
   mine.at.store(name, std::memory_order_release);  // pairs: await_exit
   compiler_barrier();                              // pairs: the membarrier of revoke
@@ -135,7 +135,8 @@ inline void exit_biased(presence& mine) noexcept {
 
 // `mine` has taken it n times more. False: `mine` has earned the bias, or the lock is somebody's own.
 template <class BiasState>
-[[gnu::always_inline]] inline bool count(BiasState& o, const presence& mine, std::uint32_t n) noexcept {
+[[gnu::always_inline]] inline bool count(BiasState& o, const presence& mine,
+                                         std::uint32_t n) noexcept {
   const std::uintptr_t to = o.biased_to.load(relaxed);
   if (likely(to == taken_by(mine))) {
     if (!likely(o.count > n)) return false;

@@ -54,17 +54,17 @@ struct m_places {
   std::uint32_t hot_p, p, curg, locked_g;  // 64 bits
   std::uint32_t call;  // 64 bits; lower half: P::schedtick + 1 while in blocking()
   std::uint32_t alive, idle, polling, spinning, zombie;  // 8 bits
-  std::uint32_t captured;                   // 32 bits: asleep in the handler of strict mode
+  std::uint32_t captured;                  // 32 bits: asleep in the handler of strict mode
   std::uint32_t alternate_stack, id, tid;  // 64 bits
 };
 
 struct p_places {
   std::uint32_t bytes;
-  std::uint32_t id;                // 32 bits
-  std::uint32_t status;            // 8 bits: idle, running, stopped, dead
+  std::uint32_t id;                      // 32 bits
+  std::uint32_t status;                  // 8 bits: idle, running, stopped, dead
   std::uint32_t m, runnext, ready_next;  // 64 bits
-  std::uint32_t front, back;       // 32 bits: the ring holds back - front
-  std::uint32_t schedtick;         // 32 bits
+  std::uint32_t front, back;             // 32 bits: the ring holds back - front
+  std::uint32_t schedtick;               // 32 bits
   std::uint32_t switches, spawned, finished, steals, stolen, overflows, hand_offs, preemptions,
       evictions;  // 64 bits: counts
 };
@@ -77,16 +77,16 @@ struct sched_places {
   std::uint32_t spinning;           // 32 bits
   std::uint32_t global_queue;       // 64 bits: its length
   std::uint32_t m_count, zombies, evicted, captured_ms;  // 32 bits
-  std::uint32_t guest_spawned, coarse_now;            // 64 bits
+  std::uint32_t guest_spawned, coarse_now;               // 64 bits
 };
 
 // Where to find what a goroutine waits for. Zeros: this program's root does not say.
 struct waited_places {
-  std::uint32_t callable;             // in a G, 64 bits: what its function begins with
+  std::uint32_t callable;           // in a G, 64 bits: what its function begins with
   std::uint32_t lock_word, locker;  // in a mutex, 64 bits each; locker: an address on the stack of
                                     // the party that locked it last
-  std::uint32_t lock_held;            // a mask for lock_word: somebody has it alone
-  std::uint32_t joined_at;            // from what a joined goroutine's callable points at to the object
+  std::uint32_t lock_held;          // a mask for lock_word: somebody has it alone
+  std::uint32_t joined_at;  // from what a joined goroutine's callable points at to the object
   std::uint32_t select_cases, select_count;  // in a select's object, 64 bits each
   std::uint32_t case_bytes, case_channel;    // of a case; in it, 64 bits
 };

@@ -14,19 +14,19 @@ namespace vole::rt::trace {
 // after the last of a session. Numbers are never used twice; a file's begin at 1.
 struct shared_state {
   atomic<std::uint32_t> stamp{1};
-  atomic<std::uint32_t> first_number{0};   // of this session
-  atomic<int> shift{2};                    // processor ticks to ticks: right if positive
-  atomic<std::uint32_t> frames{1};         // how many program counters a place has
+  atomic<std::uint32_t> first_number{0};  // of this session
+  atomic<int> shift{2};                   // processor ticks to ticks: right if positive
+  atomic<std::uint32_t> frames{1};        // how many program counters a place has
   atomic<std::int64_t> skew{0};
-  atomic<std::uint64_t> lost[2]{};         // by number
+  atomic<std::uint64_t> lost[2]{};  // by number
 
-  base::lock<lock_rank::events> lock;      // thread 0
-  traced thread0;                          // under lock
+  base::lock<lock_rank::events> lock;  // thread 0
+  traced thread0;                      // under lock
 
   alignas(64) atomic<std::uint32_t> wake_word{0};  // futex word of the writer
   atomic<std::uint32_t> asleep{0};
   atomic<std::uint32_t> cuts_wanted{0};
-  atomic<std::uint32_t> full{0};           // chunks that wait for it, roughly
+  atomic<std::uint32_t> full{0};  // chunks that wait for it, roughly
 };
 extern shared_state shared;
 
@@ -47,7 +47,7 @@ inline std::uint64_t scaled_ticks() noexcept {
   return shift >= 0 ? raw >> shift : raw << -shift;
 }
 
-void wake_writer() noexcept;       // always
+void wake_writer() noexcept;  // always
 void wake_writer_if_asleep() noexcept;
 
 // One thread's chunk of the generation before is the writer's now.
