@@ -2,7 +2,7 @@
 # What a newcomer meets on a machine that has nothing: in a debootstrap chroot of each Debian named,
 # the two commands, each way in, the packages, and `vole run`. Every step's time is printed.
 #
-#   tools/fresh_machine.sh [bookworm [trixie ...]]     (bookworm, if none is named)
+#   tools/fresh_machine.sh [--without-tests] [bookworm [trixie ...]]     (bookworm, if none is named)
 #
 # Needs root, debootstrap and Debian's mirror. Status 77: one of them is missing; 1: a step failed.
 set -u
@@ -12,6 +12,11 @@ mirror=${VOLE_DEBIAN_MIRROR:-$(awk '/^deb / { for (i = 2; i <= NF; ++i) if ($i ~
 mirror=${mirror:-$(awk '/^URIs:/ { print $2; exit }' /etc/apt/sources.list.d/*.sources 2>/dev/null)}
 work=$(mktemp -d /var/tmp/vole-fresh.XXXXXX)
 failed=0
+tests=yes
+if [ "${1:-}" = --without-tests ]; then
+  tests=no
+  shift
+fi
 
 if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null || [ -z "$mirror" ]; then
   echo "fresh_machine: this needs root, debootstrap and a mirror (VOLE_DEBIAN_MIRROR)" >&2
@@ -73,10 +78,11 @@ try_release() {
   step "apt-get install make git" "apt-get -qq update && apt-get -qq -y install --no-install-recommends make git" || return
   step "what make run needs (make setup-run)" "make setup-run" || return
   step "make run" "make run"
-  step "what make test needs (make setup setup-test)" "make setup setup-test" &&
+  step "what a build needs (make setup)" "make setup"
+  [ $tests = no ] || { step "what make test needs (make setup-test)" "make setup-test" &&
     step "make test: configured, and its unit tests" \
       "cmake --preset dev >/dev/null && cmake --build --preset dev --target unit_tests --parallel \$VOLE_JOBS >/dev/null &&
-       build/dev/tests/unit_tests --gtest_brief=1"
+       build/dev/tests/unit_tests --gtest_brief=1"; }
   step "README: build and install" "$(sed -n '/^## Add it to your project/,/^## /p' "$root/README.md" |
     sed -n '/^```sh/,/^```/p' | sed '1d;/^```/,$d')"
   inside "mkdir -p /root/app && cat > /root/app/app.cc" <<<"$program"
