@@ -17,7 +17,7 @@ export VOLE_JOBS
 
 help:  ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
-	  awk -F '|' '{ printf "%-20s%s\n", $$1, $$2 }'
+	  awk -F '|' '{ printf "%-23s%s\n", $$1, $$2 }'
 	@echo "  make build-<preset>, test-<preset>: one of $(PRESETS)"
 
 run: setup-run  ## The tour: a program that shows what vole does, within a minute
