@@ -31,7 +31,7 @@ class channel_closed : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-// What a receive that need not succeed has found. True exactly if status is ok.
+// The result of a receive that need not succeed. True exactly if status is ok.
 template <class T>
 struct received {
   chan_status status = chan_status::would_block;
@@ -139,8 +139,8 @@ struct sends {
     send(T{});
   }
 
-  // v is moved from only if the result is ok; that the channel is closed is a result, too. (U: T may
-  // be incomplete until one is called.)
+  // Does not wait. v is moved from only if the result is ok; a closed channel gives a result, too.
+  // (The template parameter lets T be incomplete until a call.)
   chan_status try_send(T&& v) const { return attempt(v); }
   template <class U = T>
     requires std::copy_constructible<U>
@@ -278,7 +278,7 @@ class recv_chan;
 // anybody. It may allocate, lock a mutex that nobody else holds or waits for, and handle channels
 // without using them. A call of vole that would wait or wake there (a send, go, yield, a sleep, the
 // lock of a mutex that is held, the unlock of one that somebody waits for) is fatal, with a sentence
-// that says so. What has to do more than that travels as a std::unique_ptr.
+// that says so. Send a value that has to do more than that as a std::unique_ptr.
 // A waiter keeps its channel alive, as in Go: the last handle may be dropped meanwhile. Nobody can
 // serve the waiter then; it waits for its time limit, its other cases or the end of the runtime. But a
 // handle is an object like any other: code that refers to one by a pointer or a reference ([&],

@@ -90,7 +90,7 @@ class concurrent_map {
     return stored;
   }
 
-  // What was there; nothing if nothing was.
+  // Returns the value that was there; empty if there was none.
   std::optional<V> load_and_delete(const K& key) {
     node taken = take(key, [](const V&) { return true; });
     return taken.empty() ? std::nullopt : std::optional<V>(std::move(taken.mapped()));

@@ -43,7 +43,7 @@ class condition_variable {
     while (!pred()) wait(lock);
   }
 
-  // Until pred() holds or a stop is requested; returns pred().
+  // Waits until pred() holds or a stop is requested; returns pred().
   // The request may come from any thread or goroutine, one that holds the mutex included, but not
   // after run() has returned and abandoned this goroutine: like any std::stop_callback on its
   // stack, ours stays registered.
@@ -61,10 +61,10 @@ class condition_variable {
     return pred();
   }
 
-  // Until notified, or until the context is cancelled: then std::system_error with its err(), which
-  // the twins put into `error`. So it is, too, if the context was cancelled before. The mutex is
-  // locked again in any case. With a predicate: until it holds; if it does, all is well, whatever the
-  // context says.
+  // Waits until notified or until the context is cancelled. In the second case, and if it was cancelled
+  // before, it throws std::system_error with the context's err(); the twins put that into `error`. The
+  // mutex is locked again in any case. With a predicate it waits until that holds; if the predicate
+  // holds, the call succeeds, whatever the context says.
   void wait(std::unique_lock<mutex>& lock, const context& ctx) {
     std::error_code error;
     if (!wait(lock, ctx, error)) detail::throw_wait_ended("vole::condition_variable::wait", error);
@@ -95,8 +95,8 @@ class condition_variable {
     return true;
   }
 
-  // Until notified or until then. With a predicate: until it holds; returns pred(). A time that is
-  // past unlocks and locks again.
+  // Waits until notified, or until that time. With a predicate it waits until that holds, and returns
+  // pred(). If the time is past, it unlocks and locks again.
   std::cv_status wait_until(std::unique_lock<mutex>& lock, detail::any_time_point t) noexcept {
     return wait_until_ns(lock, detail::to_ns(t));
   }

@@ -77,9 +77,9 @@ class [[nodiscard]] context {
   context& operator=(C&& its_cancel_function_is_gone) = delete;
   friend bool operator==(const context&, const context&) noexcept = default;  // identity
 
-  // Closed when it is cancelled. Nil if that can never be.
+  // A channel that is closed when the context is cancelled. Nil if that can never be.
   recv_chan<> done() const noexcept;
-  // None while it is not cancelled; then errc::canceled or errc::deadline_exceeded, for ever.
+  // No error while it is not cancelled; then errc::canceled or errc::deadline_exceeded, for ever.
   std::error_code err() const noexcept;
   // The exception that cancel() was given; without one, err() as a std::system_error. Null while not
   // cancelled.
@@ -129,7 +129,7 @@ class [[nodiscard]] cancel_function {
   context ctx_;
 };
 
-// A context and what cancels it.
+// A context and the function that cancels it.
 //
 //     auto [ctx, cancel] = vole::with_timeout(parent, 5s);
 //     vole::cancelable c = vole::with_timeout(parent, 5s);  // c.ctx, c.cancel
@@ -187,8 +187,8 @@ class kept_context {
   mutable context ctx_;
 };
 
-// What with_timeout() and the like return: a cancelable, as soon as it has a name of that type. Two
-// names can be bound to it: a context and a cancel_function.
+// The result of with_timeout() and the like. It converts to a cancelable, and two names can be bound to
+// it: a context and a cancel_function.
 struct [[nodiscard]] new_cancelable {
   new_cancelable(context c, cancel_function f) noexcept : ctx(std::move(c)), cancel(std::move(f)) {}
   new_cancelable(new_cancelable&& other) noexcept

@@ -52,7 +52,7 @@ inline constexpr bool is_file_error<A> = std::is_same_v<A, std::error_code&>;
 
 }  // namespace detail
 
-// What a file is, as fstat(2) has it.
+// The properties of a file, as fstat(2) gives them.
 struct file_info {
   std::uint64_t size = 0;  // in bytes
   ::mode_t mode = 0;  // kind and permissions: S_ISDIR(info.mode), info.mode & 0777

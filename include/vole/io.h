@@ -145,7 +145,7 @@ class reader {
     return look_ahead(1, detail::io_ending(last...));
   }
 
-  // What has come already and can be read without waiting.
+  // How many bytes have come already and can be read without waiting.
   std::size_t buffered() const noexcept { return end_ - begin_; }
 
  private:
@@ -241,7 +241,7 @@ class writer {
 // Which end of a copy failed.
 enum class copy_side : unsigned char { source, sink };
 
-// What the throwing copy throws.
+// The exception of the copies that throw.
 class copy_error : public std::system_error {
  public:
   copy_error(const std::error_code& code, copy_side side, std::uint64_t bytes, std::string what);

@@ -14,9 +14,9 @@ inline namespace v0 {
 
 // Go's sync.Mutex. TimedLockable: std::lock_guard, std::unique_lock and std::scoped_lock
 // work.
-// A goroutine that unlocks may be another than the one that locked. Normally a woken waiter has to
-// compete with newcomers; one that has waited for more than 1 ms gets the mutex handed over, and
-// meanwhile newcomers queue and try_lock() fails.
+// Another goroutine than the one that locked may unlock. Normally a woken waiter has to compete with
+// newcomers; a waiter that has waited for more than 1 ms gets the mutex handed over, and meanwhile
+// newcomers queue and try_lock() fails.
 // unlock() of an unlocked mutex is fatal. Locking one twice on the same goroutine waits for ever;
 // if nobody else is left to unlock it, that is a deadlock and reported as one.
 // A goroutine that is abandoned when the runtime ends keeps what it has locked.
@@ -64,9 +64,9 @@ class mutex {
   [[nodiscard]] bool try_lock_for(detail::any_duration d) noexcept {
     return try_lock() || signed_if(detail::mutex_lock_until(state_, detail::deadline_after(d)));
   }
-  // Until the context is cancelled at the latest: then std::system_error with its err(), which the
-  // twin puts into `error`, and it is not locked. So it is, too, if the context was cancelled
-  // before. With std::lock_guard: m.lock(ctx); std::lock_guard hold(m, std::adopt_lock);
+  // Waits until the context is cancelled at the latest. In that case, and if it was cancelled before,
+  // the mutex is not locked, and it throws std::system_error with the context's err(); the twin puts
+  // that into `error`. With std::lock_guard: m.lock(ctx); std::lock_guard hold(m, std::adopt_lock);
   void lock(const context& ctx) {
     std::error_code error;
     if (!lock(ctx, error)) detail::throw_wait_ended("vole::mutex::lock", error);

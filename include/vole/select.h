@@ -3,7 +3,7 @@
 //     switch (vole::select(vole::on_recv(jobs, job), vole::on_send(out, 7), vole::on_default())) ...
 //
 // Clauses refer to their arguments: write them inside the call. The handler of the taken clause
-// runs after the select, on the caller's stack, with nothing locked; what it throws leaves select().
+// runs after the select, on the caller's stack, with nothing locked; its exceptions leave select().
 // A value's move is another matter: it runs while channels are locked, and may neither wait nor wake
 // (vole/chan.h).
 #pragma once

@@ -35,9 +35,9 @@ class semaphore {
       detail::semaphore_acquire_slow(state_, n);
   }
 
-  // Until the context is cancelled at the latest: then std::system_error with its err(), which the
-  // twins put into `error`, and nothing is taken. So it is, too, if the context was cancelled
-  // before, whatever there is to take. When the first in the queue gives up, those behind it may go on.
+  // Waits until the context is cancelled at the latest. In that case, and if it was cancelled before,
+  // nothing is taken, and it throws std::system_error with the context's err(); the twins put that into
+  // `error`. When the first in the queue gives up, those behind it may go on.
   void acquire(const context& ctx, std::int32_t n = 1) {
     std::error_code error;
     if (!acquire(ctx, n, error)) detail::throw_wait_ended("vole::semaphore::acquire", error);

@@ -46,9 +46,9 @@ class shared_mutex {
   [[nodiscard]] bool try_lock_for(detail::any_duration d) noexcept {
     return try_lock() || signed_if(detail::shared_lock_until(state_, detail::deadline_after(d)));
   }
-  // Until the context is cancelled at the latest: then std::system_error with its err(), which the
-  // twin puts into `error`, and it is not locked. So it is, too, if the context was cancelled
-  // before.
+  // Waits until the context is cancelled at the latest. In that case, and if it was cancelled before,
+  // the mutex is not locked, and it throws std::system_error with the context's err(); the twin puts
+  // that into `error`.
   void lock(const context& ctx) {
     std::error_code error;
     if (!lock(ctx, error)) detail::throw_wait_ended("vole::shared_mutex::lock", error);

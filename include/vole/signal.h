@@ -92,11 +92,11 @@ void signal_context(C&& its_cancel_function_is_gone, const Signals&) = delete;
 template <detail::dying_context C>
 void signal_context(C&& its_cancel_function_is_gone, std::initializer_list<int>) = delete;
 
-// The signal does nothing from now on, and no registration or context of before gets it any more; one
+// The signal does nothing from now on, and no earlier registration or context gets it any more; one
 // that is made later does, as if it had never been ignored. Programs that are started by exec ignore
 // it, too. Throws as signal_notify.
 void ignore_signal(int number);
-// Undoes what signal_notify, signal_context and ignore_signal did to it: no registration of before
+// Undoes what signal_notify, signal_context and ignore_signal did to it: no earlier registration
 // gets it any more, and the handler or the action that it had before vole is back.
 void reset_signal(int number);
 

@@ -34,8 +34,8 @@ inline void sleep_for(detail::any_duration d) noexcept {
   if (ns > 0) return detail::sleep_for_ns(ns);
   detail::end_if_left_behind();
 }
-// Until the context is cancelled at the latest: then std::system_error with its err(), which the
-// twins put into `error`, and return false. So it is, too, if the context was cancelled before.
+// Sleeps until the context is cancelled at the latest. In that case, and if it was cancelled before, it
+// throws std::system_error with the context's err(); the twins put that into `error` and return false.
 void sleep_until(detail::any_time_point t, const context& ctx);
 bool sleep_until(detail::any_time_point t, const context& ctx, std::error_code& error) noexcept;
 void sleep_for(detail::any_duration d, const context& ctx);
@@ -48,7 +48,7 @@ bool stop_clock(chan_core* c) noexcept;
 bool reset_clock(chan_core* c, std::int64_t when, std::int64_t period) noexcept;
 std::int64_t checked_period(duration d);  // throws std::invalid_argument unless positive
 
-// What timer and ticker have in common.
+// The common part of timer and ticker.
 class clock_handle {
  public:
   clock_handle(clock_handle&&) noexcept = default;
@@ -89,13 +89,13 @@ class clock_handle {
 
 // Sends the time on its channel, once, that much from now; at once if d is not positive. As Go's
 // since 1.23: its receivers see an unbuffered channel (size and capacity are 0), and after stop or
-// reset no value of before is ever received. Any thread; starts the runtime if none runs, and
+// reset no earlier value is ever received. Any thread; starts the runtime if none runs, and
 // is forgotten when that ends, as if stopped. Destroying it stops it.
 class timer : public detail::clock_handle {
  public:
   explicit timer(detail::any_duration d) : clock_handle(detail::deadline_after(d), 0) {}
 
-  // Once more, that much from now. The result is as stop()'s.
+  // Starts it once more, that much from now. Returns what stop() would.
   bool reset(detail::any_duration d) noexcept { return start(detail::deadline_after(d), 0); }
 };
 
@@ -107,7 +107,7 @@ class ticker : public detail::clock_handle {
   explicit ticker(detail::any_duration d)
       : clock_handle(detail::deadline_after(d), detail::checked_period(d)) {}
 
-  // The next tick that much from now, and so on. The result is as stop()'s.
+  // From now on it ticks with that period, first that much from now. Returns what stop() would.
   bool reset(detail::any_duration d) {
     const std::int64_t period = detail::checked_period(d);
     return start(detail::deadline_after(d), period);
@@ -144,7 +144,7 @@ class func_timer {
   // True: it was pending, and will not run. False: it was stopped before, or it has been started, and
   // may be about to run or run.
   bool stop() noexcept { return detail::stop_func_timer(node_); }
-  // Once more, that much from now. True: it was pending, and the earlier time counts no more.
+  // Starts it once more, that much from now. True: it was pending, and the earlier time counts no more.
   // False: it had been started or stopped; the function may then run twice at the same time.
   bool reset(detail::any_duration d) noexcept {
     return detail::reset_func_timer(node_, detail::deadline_after(d));

@@ -227,7 +227,7 @@ signal_listener* listen(const char* who, std::unique_ptr<signal_listener> listen
                           std::string("vole::") + who + ": no thread for it");
 }
 
-// Nobody of now wants that signal any more.
+// Ends all present registrations for that signal.
 void forget_users_locked(int number) noexcept {
   for (signal_listener* l = own.first; l != nullptr; l = l->next) {
     l->wanted &= ~(std::uint64_t{1} << (number - 1));

@@ -262,7 +262,7 @@ void chan_release(chan_core* c) noexcept;  // the runtime ends
 // The last handle is gone. Ends the core, unless somebody will come back to it; retires it where it
 // cannot be ended. Any context.
 void chan_drop_last(chan_core* c) noexcept;
-// chan_drop_last is to be called again, when next a channel is made or ends, on whatever thread.
+// Remembers c: chan_drop_last is called again when the next channel is made or ends, on any thread.
 void chan_retire(chan_core* c) noexcept;
 void chan_end_retired() noexcept;  // of all
 

@@ -27,7 +27,7 @@ std::uint64_t seek(file_state& f, std::int64_t to, int whence, std::error_code& 
 void sync(file_state& f, std::error_code& error) noexcept;
 void resize(file_state& f, std::uint64_t bytes, std::error_code& error) noexcept;
 struct ::stat look(int fd, std::error_code& error) noexcept;
-// To `into`, which must be a belonging: the runtime may end before this returns.
+// Puts the descriptor into `into`, which must be a belonging: the runtime may end before this returns.
 void open(const char* path, int flags, mode_t permissions, owned_fd& into,
           std::error_code& error) noexcept;
 // Nothing if it is closed already. Those inside finish; the last one closes the descriptor.

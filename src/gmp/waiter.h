@@ -20,7 +20,7 @@ using namespace base;
 
 struct G;
 
-// Where a plain thread sleeps, and what it is told.
+// The note on which a plain thread sleeps, and its wake value.
 struct guest_note {
   note woken;
   std::uintptr_t value = 0;

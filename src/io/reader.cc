@@ -16,7 +16,7 @@ std::string_view reader::ahead() const noexcept {
   return {reinterpret_cast<const char*>(buffer_.get()) + begin_, end_ - begin_};
 }
 
-// As much as there is.
+// Takes as many bytes as the buffer has and `to` has room for.
 std::size_t reader::take(std::span<std::byte> to) noexcept {
   const std::size_t n = std::min(to.size(), buffered());
   if (n != 0) std::memcpy(to.data(), buffer_.get() + begin_, n);

@@ -1,4 +1,4 @@
-// One read and one write of somebody's stream, held to their word.
+// One read and one write of a user's stream, whose results are checked.
 //
 // Who    src/io, in user context.
 #pragma once

@@ -89,8 +89,8 @@ std::size_t write_turn(endpoint& e, std::span<const const_buffer> parts, const c
   return done;
 }
 
-// One buffer, as mostly: without the parts' kilobyte of stack, which is a cold page in each of many
-// goroutines.
+// Writes one buffer, the common case. It does without the kilobyte of stack for several parts, which
+// would be a cold page in each of many goroutines.
 std::size_t write_one(endpoint& e, const_buffer from, const context* ctx,
                       std::error_code& error) noexcept {
   std::size_t done = 0;

@@ -107,7 +107,7 @@ std::vector<address> find_ip(const network_name& n, std::string_view network, st
 
 }  // namespace
 
-// As long as the caller does.
+// Waits for the job for as long as the caller's patience lasts.
 failure wait_for_answer(name_job& job, const std::string& name, const patience& p) {
   const context never;
   const context& ctx = p.ctx != nullptr ? *p.ctx : never;

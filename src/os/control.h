@@ -20,7 +20,7 @@ struct control_socket {
 
 // $XDG_RUNTIME_DIR/vole/PID, else /tmp/vole-UID/PID. 0 or errno; then *what is what was refused.
 int open_control(control_socket* s, const char** what) noexcept;
-void ring_control(const control_socket& s) noexcept;  // for good: everybody is to end
+void ring_control(const control_socket& s) noexcept;  // from now on every wait ends
 void close_control(control_socket& s) noexcept;       // and removes the path
 
 enum class control_news : std::uint8_t { woken, somebody, gone, nothing };

@@ -33,7 +33,7 @@ class child::state {
       : pid(l.pid), own_group_(l.own_group), pidfd_(std::move(l.pidfd)) {
     l.pid = -1;
   }
-  // Nobody knew of it any more: a start that failed half-way, or the end of the runtime.
+  // The child has no handle any more: a start failed half-way, or the runtime has ended.
   ~state() {
     if (reaped_) return;
     calls::kill(pid, own_group_, SIGKILL);

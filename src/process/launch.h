@@ -38,7 +38,7 @@ void launch(const process::command& c, const process::options& o, launched& into
 // "run git"; the command may be empty.
 std::string named_command(const char* what, const process::command& c);
 
-// Nobody will wait for it: later, when it has ended, somebody reaps it.
+// Nobody will wait for this process: the next start of a program reaps it if it has ended.
 void leave_unreaped(pid_t pid) noexcept;
 void reap_left() noexcept;
 

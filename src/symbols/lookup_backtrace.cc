@@ -73,7 +73,7 @@ struct answer {
   const char* symbol = nullptr;
 };
 
-// Something without a name and a line is nothing.
+// Called for each function at the address. One without a name and a line does not count.
 int on_line(void* data, std::uintptr_t, const char* file, int line, const char* function) {
   auto& a = *static_cast<answer*>(data);
   if (function == nullptr && file == nullptr) return 0;

@@ -7,7 +7,7 @@ namespace vole {
 inline namespace v0 {
 namespace detail {
 
-inline constexpr std::uintptr_t kCompete = 0, kOwner = 1;  // what a woken waiter is told
+inline constexpr std::uintptr_t kCompete = 0, kOwner = 1;  // wake values
 
 // Locked. True: it is ours. False: queue; `waiting` is set.
 bool mutex_take_locked(waitable& s, mutex_attempt& mine) noexcept;

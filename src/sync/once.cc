@@ -14,7 +14,7 @@ namespace detail {
 namespace {
 
 constexpr std::uint64_t kRunning = once_flag::running, kDone = once_flag::done;
-constexpr std::uintptr_t kIsDone = 0, kYourTurn = 1;  // what a waiter is told
+constexpr std::uintptr_t kIsDone = 0, kYourTurn = 1;  // wake values
 
 enum class step { done, ours, wait };
 

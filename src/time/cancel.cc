@@ -159,7 +159,7 @@ aftermath finish_inside(aftermath left, bool caller_stops, void* created_at, M* 
 }
 
 // `left` lies where somebody will find it if we are abandoned, or nowhere: then a goroutine that is
-// abandoned in the middle of its stop requests loses what it has not let go of.
+// abandoned in the middle of its stop requests loses the references that it has not dropped.
 void cancel_into(aftermath& left, cancel_node& n, errc why, const std::exception_ptr& cause) {
   if (n.now.load(acquire) == cancel_node::closed) return;
   inside([&](M* m) noexcept {

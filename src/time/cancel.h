@@ -20,7 +20,7 @@
 //     inside the runtime                       in user context
 //     mark the root, take its children         start the functions of after_func
 //     close done, stop the clock               request_stop of stop_token()
-//     the same for each child, in a loop       let go of what was cancelled
+//     the same for each child, in a loop       drop what was cancelled
 //
 // The left side runs no user code and cannot be abandoned half-way; no two locks are held
 // at once but a timer's inside a context's. The loop needs no memory: it uses the links of the
@@ -82,7 +82,7 @@ class cancel_node final : public context_node, public cancel_link, public rt::in
 
   [[gnu::visibility("hidden")]] bool arm(rt::interrupt& i) noexcept override;
   [[gnu::visibility("hidden")]] bool disarm(rt::interrupt& i) noexcept override;
-  // Empties the list. What is to be fired, through `next`.
+  // Empties the list. Returns the interrupts that are to be fired, linked by `next`.
   [[gnu::visibility("hidden")]] rt::interrupt* claim_all_locked(M* m) noexcept;
 
   cancel_node* const above;             // whose list it is in while that one is live; may be null

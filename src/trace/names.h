@@ -13,14 +13,15 @@ namespace vole::rt::trace::names {
 
 void want(std::uintptr_t pc, bool is_function) noexcept;
 void warm_up() noexcept;  // the first look takes longest
-// Those not looked up yet. `most_ns`: it stops after about so long. True: all are done.
+// Looks up all that have not been yet; stops after about most_ns. True: all are done.
 bool look_up_all(std::int64_t most_ns);
 
 // Payloads of chunks.
 std::string modules();
 std::string reasons();
 std::size_t known() noexcept;  // how many have been looked up
-// Of those from `first` on, about `most` bytes. Returns where to go on; 0: that was all.
+// Puts about `most` bytes of names into `out`, from number `first` on. Returns where to go on; 0: that
+// was all.
 std::size_t symbols_from(std::size_t first, std::size_t most, std::string& out);
 
 }  // namespace vole::rt::trace::names

@@ -38,13 +38,13 @@ struct cursor {
   bool exact = true;  // pc is where it stands, not where a call returns to
 };
 
-// From a goroutine's saved stack pointer.
+// Begins at a departed goroutine, from its saved stack pointer.
 cursor departed_at(const void* sp) noexcept;
 
-// To the caller. False: there is none, or the tables do not say. `cache` may be null.
+// Goes on to the caller. False: there is none, or the tables do not say. `cache` may be null.
 bool step(cursor& c, const memory& stack, row_cache* cache) noexcept;
 
-// The return addresses, innermost first, of one that has departed. Returns how many.
+// Writes the return addresses of a departed goroutine, innermost first. Returns how many.
 std::size_t return_addresses(const void* sp, const memory& stack, row_cache* cache,
                              std::uintptr_t* out, std::size_t most) noexcept;
 

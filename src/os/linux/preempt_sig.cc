@@ -46,7 +46,7 @@ bool ignored_by_default(int number) noexcept {
   return number == SIGURG || number == SIGCHLD || number == SIGWINCH || number == SIGCONT;
 }
 
-// As if we were not there: under the mask that the interrupted code had, and the handler's own.
+// Passes the signal on as the kernel would: under the interrupted code's mask and the handler's own.
 void pass_on(int number, siginfo_t* info, void* context) noexcept {
   if (is_handler(before)) {
     sigset_t mask;

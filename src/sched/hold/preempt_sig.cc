@@ -138,14 +138,14 @@ void capture(M& m) noexcept {
   sleep_captured(m);
 }
 
-// Nobody will give it a P back, and it is not in blocking().
+// True: m's P will not be given back, and its goroutine is not in blocking().
 bool lost_its_p(M& m) noexcept {
   holding hold(m.retake_lock);
   const bool in_call = static_cast<std::uint32_t>(m.call.load(relaxed)) != 0;
   return m.p == nullptr && m.away == nullptr && !m.zombie && !in_call;
 }
 
-// It was let go, or its P was taken, and it has run on for a slice: now it queues for one.
+// The thread was released, or its P was taken, and it has run on for a slice: now it queues for a P.
 void recapture(M& m) noexcept {
   if (!lost_its_p(m) || sched.stopping.load(seq_cst) || !slice_is_over(m) ||
       sched.captured_ms.load(relaxed) >= kMostCaptured)

@@ -42,7 +42,7 @@ void retake_all() noexcept {
   env.unlock();
 }
 
-// Back to the thread it was taken from, if that has not noticed yet.
+// Gives p back to the thread it was taken from, if that has not noticed yet.
 bool give_back(P* p) noexcept {
   M* const m = p->taken_from;
   p->taken_from = nullptr;
@@ -58,7 +58,7 @@ bool give_back(P* p) noexcept {
   return true;
 }
 
-// It will not come back to the thread it was taken from.
+// p will not go back to the thread it was taken from.
 void lose(P* p) noexcept {
   M* const m = p->taken_from;
   p->taken_from = nullptr;

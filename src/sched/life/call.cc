@@ -20,12 +20,12 @@ std::uint32_t mark_of(const M& m) noexcept {
   return static_cast<std::uint32_t>(m.call.load(relaxed));
 }
 
-// Inside.
+// Tells a trace that a call begins. Inside.
 [[gnu::noinline]] void tell_begin(M& m) noexcept {
   trace::call_begins(m, {reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)),
                          *static_cast<std::byte* const*>(__builtin_frame_address(0))});
 }
-// A call that a trace was told of does not begin after all: user context.
+// Tells a trace that the call which it was told of does not begin after all. User context.
 void take_back_begin(M& m) noexcept {
   if (!trace::is_traced(m) || !m.trace.in_call) return;
   enter_or_look(m);
@@ -33,7 +33,7 @@ void take_back_begin(M& m) noexcept {
   m.hot.leave();
 }
 
-// Somebody wants our attention. The goroutine may be on another thread afterwards, or in another
+// Attends first, then begins the call. The goroutine may be on another thread afterwards, or in another
 // slice: the mark is made anew.
 [[gnu::noinline]] void begin_after_attending() noexcept;
 
@@ -60,7 +60,7 @@ std::uint32_t mark_without_p(M& m) noexcept {
   leave_marked(m);
 }
 
-// Somebody waits for our P.
+// Somebody waits for our P: wakes sysmon.
 [[gnu::noinline]] void ring_and_leave(M& m) noexcept {
   sysmon::hurry(sysmon::kCallMost);
   leave_marked(m);
@@ -81,7 +81,7 @@ std::uint32_t mark_without_p(M& m) noexcept {
   begin_without_p(m);
 }
 
-// A trace is told; otherwise as begin().
+// Like begin(), and tells the trace.
 [[gnu::noinline]] void begin_told(M& m) noexcept {
   if (const P* const p = m.hot.enter()) {
     mark(m, *p);

@@ -44,7 +44,7 @@ bool stop_locked_m(M& m) noexcept {
 void start_locked_m(M& m, G* g) noexcept {
   M* const to = g->locked_m;
   const bool captured = strict::is_stand_in(g);
-  if (captured && !strict::claim_picked(*to)) return;  // it was let go, and runs
+  if (captured && !strict::claim_picked(*to)) return;  // it was released, and runs
   P* const p = release_p(m);
   sched.lock.acquire();
   sched.count_start_locked();

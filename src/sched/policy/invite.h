@@ -21,7 +21,7 @@
 
 namespace vole::rt::sysmon {
 
-inline constexpr std::int64_t kThiefWaits = 400 * kMicro;  // for work that is being seen to
+inline constexpr std::int64_t kThiefWaits = 400 * kMicro;  // for work that its own P gets to in turn
 inline constexpr std::int64_t kStuck = 150 * kMicro;  // no switch for so long, and work behind it
 inline constexpr unsigned kWaitMost = 32;
 

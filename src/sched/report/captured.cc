@@ -87,7 +87,7 @@ std::uint32_t captured_set::keep(const std::uintptr_t* frames, std::size_t n,
   }
 }
 
-// By a second table, of the numbers.
+// Merges by a second hash table, which holds the numbers.
 void captured_set::merge_equal() noexcept {
   std::size_t size = 1024, bytes;
   while (size < 2 * stacks_used_) size *= 2;

@@ -39,7 +39,7 @@ void dump_everything() noexcept {
   dump::all(may_be_in_handler(), &to_stderr, nullptr);
 }
 
-// Of a class that users cannot name: the standard class that it is.
+// For a class that users cannot name: the standard class it derives from.
 std::string_view public_base() noexcept {
   try {
     throw;
@@ -54,7 +54,7 @@ std::string_view public_base() noexcept {
   }
 }
 
-// As a user would write it: vole::channel_closed, not vole::v0::channel_closed.
+// Puts a type's name as a user would write it: vole::channel_closed, not vole::v0::channel_closed.
 void put_type(sentence& s, std::string_view name) noexcept {
   constexpr std::string_view kOurs = "vole::v0::";
   if (!name.starts_with(kOurs)) {

@@ -17,16 +17,16 @@ namespace vole::rt::dump {
 
 using sink = text_sink;
 
-// The picture, grouped, the caller first. Sorts the picture.
+// Writes the picture, grouped, the caller first. Sorts the picture.
 void write(capture& c, bool plain, sink out, void* arg) noexcept;
-// As the records are now, with a picture taken for it.
+// Takes a picture of the records as they are now, and writes it.
 void all(bool plain, sink out, void* arg) noexcept;
-// One goroutine, with this stack: the calling one's own. Null: none.
+// Writes one goroutine. `own` is its stack if it is the caller; null: no stack is shown.
 void one(const G& g, const own_stack* own, bool plain, sink out, void* arg) noexcept;
 
 // VOLE_DEBUG=frames=all.
 bool shows_all_frames() noexcept;
-// Its stack and who made it, without the head.
+// Writes its stack and its creator, without the head line.
 void body(const captured& c, const own_stack& stack, sink out, void* arg) noexcept;
 // Prints to stderr which goroutines were left when the runtime ended, those that have waited longest
 // first. Prints nothing if there were none. Sorts the picture; user context, outside.

@@ -41,7 +41,7 @@ class page {
   char text_[kRoom] = {};
 };
 
-// Of one P, at one instant.
+// The counts of one P, at one instant.
 struct entry {
   std::uint64_t queued, ready_next, tick;
 };

@@ -80,8 +80,8 @@ bool all_settled(std::int64_t lasts) noexcept {
   return settled;
 }
 
-// Until every M sleeps or is a zombie. Those inside the runtime have no P left to find and are
-// on their way to sleep.
+// Waits until every M sleeps or is a zombie. Ms inside the runtime find no P any more and are on
+// their way to sleep.
 void settle_threads() noexcept {
   sched.ending.store(true, seq_cst);
   left_behind.fetch_add(1, relaxed);

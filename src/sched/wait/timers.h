@@ -37,7 +37,7 @@ void add_timer(M* m, timer* t, std::int64_t when) noexcept;
 // context is saved, its status is waiting. m has a P.
 void add_sleeper(M& m, G* g, std::int64_t when) noexcept;
 
-// Once more, from its own fire function, by the M that fires it.
+// Adds a timer once more: called by its own fire function, on the M that fires it.
 void add_timer_again(M* m, timer* t, std::int64_t when) noexcept;
 
 // True: it will not fire. False: it has fired or was never added; in either case nobody uses the

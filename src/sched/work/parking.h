@@ -160,7 +160,7 @@ inline void submit(Env& env) noexcept {
   if (!is_awaited(env.parking_state())) wake_somebody(env);
 }
 
-// A spinning worker has found work: it stops spinning and sees to a successor.
+// A spinning worker has found work: it stops spinning and submits for a successor.
 template <class Env, class M>
 void found_work(Env& env, M& m) noexcept {
   stop_spinning(env, m);

@@ -33,7 +33,8 @@ struct state {
 
 // ── the idle Ps ── under L
 
-// Also nothing while the world stops: idle Ps are the stopper's then. `preferred`: if it is idle.
+// Takes an idle P, `preferred` if it is idle. Null: there is none, or the world is being stopped and
+// idle Ps belong to the stopper.
 template <class Env, class P>
 P* pop_idle_p_locked(Env& env, P* preferred) noexcept {
   if (env.stopping().load(relaxed)) return nullptr;
