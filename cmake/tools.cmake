@@ -112,5 +112,5 @@ set_target_properties(vole_command PROPERTIES
 target_link_libraries(vole_command PRIVATE vole_tool)
 vole_own_code(vole_command)
 if(VOLE_INSTALL)
-  install(TARGETS vole_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS vole_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT vole-tools)
 endif()
