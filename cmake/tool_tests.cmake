@@ -69,7 +69,7 @@ endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*_test.py)
 if(NOT TARGET tools_parked_release)
-  list(FILTER sources EXCLUDE REGEX "/(gdb|core)_test\\.py$")  # they look at these programs, too
+  list(FILTER sources EXCLUDE REGEX "/(gdb|core|debugging_page)_test\\.py$")  # they look at these programs, too
 endif()
 foreach(source IN LISTS sources)
   get_filename_component(name ${source} NAME_WE)
@@ -124,6 +124,10 @@ if(VOLE_CLANG)
     recover)
   list(TRANSFORM parts REPLACE "(.+)" "tools/vole/trace/\\1.cc")
   vole_add_fuzzer(trace_fuzz ${parts})
+  add_test(NAME ${VOLE_TEST_PREFIX}tools_trace_fuzz_minute COMMAND ${PROJECT_BINARY_DIR}/tools/trace_fuzz
+    -max_total_time=60 -max_len=8192 -print_final_stats=1)
+  vole_describe_test(tools_trace_fuzz_minute tools)
+  set_tests_properties(${VOLE_TEST_PREFIX}tools_trace_fuzz_minute PROPERTIES LABELS "tools;slow")
 endif()
 if(VOLE_CLANG AND VOLE_LIBDW_INCLUDE)
   set(parts elf_image core_file target target_core target_process live_memory proc root_reader records

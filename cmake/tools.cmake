@@ -67,6 +67,10 @@ set(vole_tool_flags)
 if(VOLE_SANITIZE)
   set(vole_tool_flags -fsanitize=${VOLE_SANITIZE})
 endif()
+if(TARGET vole_preload)
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/bin/preload.txt
+    CONTENT "$<TARGET_FILE:vole_preload>\n")
+endif()
 file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/bin/tree.txt
   CONTENT "${PROJECT_SOURCE_DIR}/include\n$<TARGET_LINKER_FILE:vole>\n")
 
@@ -108,5 +112,5 @@ set_target_properties(vole_command PROPERTIES
 target_link_libraries(vole_command PRIVATE vole_tool)
 vole_own_code(vole_command)
 if(VOLE_INSTALL)
-  install(TARGETS vole_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS vole_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT vole-tools)
 endif()

@@ -27,7 +27,7 @@ class Command(unittest.TestCase):
     def test_help_names_every_command(self):
         done = vole("--help")
         self.assertEqual(done.returncode, 0, done)
-        for name in ("core", "dump", "run", "top", "trace", "version"):
+        for name in ("core", "dump", "exec", "run", "top", "trace", "version"):
             self.assertRegex(done.stdout, rf"(?m)^ +{name}\b")
 
     def test_no_command_is_refused(self):

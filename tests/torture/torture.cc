@@ -131,8 +131,9 @@ void play(int procs, dice& d, std::vector<role>& roles) {
 // A runtime that nobody has started begins with the first goroutine.
 void without_run() {
   const vole::chan<int> c;
-  vole::go([c] { c.send(1); });
+  auto sender = vole::spawn([c] { c.send(1); });
   MUST(c.recv() == 1);
+  sender.join();
   vole::shutdown();
 }
 

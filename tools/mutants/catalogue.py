@@ -5,7 +5,7 @@ docs/go-map.md that the rule belongs to, and the test that fails without it:
 
     [[mutant]]
     name = "ring_of_128"
-    mechanisms = [4]
+    mechanisms = [4]                        # [] if Go's scheduler has none of the kind
     file = "src/queue/local_queue.h"
     old = "basic_local_queue<256>"          # this text, which is there exactly once,
     new = "basic_local_queue<128>"          # becomes this one

@@ -41,6 +41,7 @@ int run_command(CLI::App& app, int argc, char** argv) {
   int status = 0;
   add_core(app, status);
   add_dump(app, status);
+  add_exec(app, status);
   add_run(app, status);
   add_top(app, status);
   add_trace(app, status);

@@ -54,6 +54,7 @@ export function shortFunction(name: string, elsewhere = ""): string {
     if (inner) return bare(inner);
     if (elsewhere) return elsewhere;
   }
+  if (/^[^(]*\(\*+\)\(/.test(name)) return elsewhere || name;  // the type of a pointer
   return bare(name);
 }
 

@@ -127,6 +127,8 @@ test("labels name the user's function, not vole's around it", () => {
     ["vole::wait_group::done_after<vole::detail::bound_call<(anonymous namespace)::on_vole(char const*, int)::{lambda#1}::{lambda#1}, vole::net::conn>>", "", "on_vole::λ1::λ1"],
     ["vole::detail::joinable_task<void, main::{lambda#1}::{lambda#1}>::invoke(void*)", "", "main::λ1::λ1"],
     ["vole::group::member<vole::detail::bound_call<void (*)(vole::net::conn, vole::context const&), vole::net::conn, vole::context>>", "in serve", "in serve"],
+    ["void (*)(vole::net::conn)", "in serve", "in serve"],
+    ["void (*)(vole::net::conn)", "", "void (*)(vole::net::conn)"],
     ["server::worker(vole::chan<job>)", "", "server::worker"],
     ["main", "", "main"],
     ["std::vector<int> pool::operator()(int) const", "", "std::vector pool::operator() const"],

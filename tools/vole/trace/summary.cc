@@ -60,6 +60,7 @@ void adder::add_wait(const span& x, function_sum& f, std::uint32_t number) {
   const double ns = x.to - x.from;
   const std::uint64_t reason = s_.all.places.reason(x.place);
   f.waited[reason] += ns;
+  f.at[x.place] += ns;
   s_.reasons[reason].add(ns);
   place_sum& place = s_.places[x.place];
   place.place = x.place;

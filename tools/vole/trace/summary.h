@@ -21,6 +21,7 @@ struct function_sum {
   std::uint64_t goroutines = 0;
   std::array<double, kStates> ns{};
   std::map<std::uint64_t, double> waited;  // by reason
+  std::map<std::uint32_t, double> at;      // the same, by place
   latency until_run;
 };
 

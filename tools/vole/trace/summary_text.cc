@@ -47,6 +47,7 @@ class writer {
   std::string write();
 
  private:
+  std::string title(const function_sum& f) const;
   void heading();
   void functions();
   void function_row(const function_sum& f);
@@ -73,7 +74,7 @@ class writer {
   std::string function(std::uint32_t f) const {
     if (f == kByScheduler) return "(a timer or the network)";
     if (f == kByOutside) return "(sysmon or a plain thread)";
-    return short_name(s_.functions[f].name);
+    return title(s_.functions[f]);
   }
 
   const trace_file& file_;
@@ -83,6 +84,19 @@ class writer {
 
 std::string plural(std::uint64_t n, const char* what) {
   return count_text(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+// What was started by a pointer has a type and no name: then where it waits most.
+std::string writer::title(const function_sum& f) const {
+  const std::size_t bracket = f.name.find('(');
+  const bool is_type = bracket != std::string::npos && f.name.compare(bracket, 4, "(*)(") == 0;
+  if (!is_type) return short_name(f.name);
+  const auto most = std::max_element(
+      f.at.begin(), f.at.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == f.at.end()) return f.name;
+  const std::string place = place_name(file_, s_.all, most->first);
+  if (place.starts_with('(')) return f.name;
+  return "in " + short_name(place.substr(0, place.rfind(" at ")));
 }
 
 void writer::heading() {
@@ -105,7 +119,7 @@ void writer::problems() {
 }
 
 void writer::function_row(const function_sum& f) {
-  std::string row = "  " + left(short_name(f.name), 31) + right(count_text(f.goroutines), 10);
+  std::string row = "  " + left(title(f), 31) + right(count_text(f.goroutines), 10);
   for (const state s :
        {state::running, state::runnable, state::waiting, state::call, state::evicted}) {
     double ns = spent(f, s);
