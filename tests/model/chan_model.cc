@@ -72,7 +72,7 @@ step faulty(chan_core& c, void* slot, std::int64_t when) noexcept {
   }
   if (s == step::wait) {
     self.object = &c;
-    enqueue_contested(Direction::queue(c), &self);
+    enqueue_contested(c, Direction::queue(c), &self);
   }
   if (s == step::wake && F == fault::wakes_under_lock) rt::wake(nullptr, other, told(other, true));
   c.lock.release();
