@@ -237,7 +237,7 @@ struct orphaned {
       w.unlink = receiving::unlink;
       w.winner = &waits[i].winner;
       w.object = core;
-      enqueue_contested(core->receivers, &w);
+      enqueue_contested(*core, core->receivers, &w);
       model::spawn(kNames[i], [this, i] { go_on_waiting(waits[i]); });
     }
     model::spawn("owner", [this, serves] { drop(serves); });
