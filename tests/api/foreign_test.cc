@@ -337,7 +337,7 @@ TEST_P(Foreign, ACallAtHomeStaysOnItsThread) {
           foreign::give_way();
         }
         const bool stayed = thread_id() == home;  // what follows may move it
-        if (vole::stats().hooked_migrations == 0) EXPECT_TRUE(stayed);
+        if (vole::stats().hooked_migrations == 0) { EXPECT_TRUE(stayed); }
       });
     all.wait();
   });
