@@ -21,7 +21,6 @@ struct sets {
   fd_set *in, *out, *except;
 };
 
-constexpr std::size_t kBytes = sizeof(fd_set);
 
 struct copies {
   explicit copies(const sets& s) noexcept {
