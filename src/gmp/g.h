@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "arch/exception_globals.h"
+#include "arch/history.h"
 #include "arch/offsets.h"
 #include "queue/runnable.h"
 #include "gmp/status.h"
@@ -62,9 +63,10 @@ struct alignas(64) G : runnable {
   void (*abandon)(void* callable, bool running) noexcept = nullptr;
   g_name* name = nullptr;
   alignas(16) std::byte callable[kInlineCallable];
+  [[no_unique_address]] arch::history history;
 };
 
-static_assert(sizeof(G) == 256);
+static_assert(sizeof(G) == (base::race::on ? 320 : 256));
 
 inline void keep_exceptions(G& g, const arch::exception_globals& e) noexcept {
   g.caught = e.caught;

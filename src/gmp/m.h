@@ -103,7 +103,7 @@ struct alignas(64) M {
     runnable* first = nullptr;             // the inbox, linked by `next`; under the lock
     runnable* last = nullptr;
     atomic<std::uint32_t> mail{0};         // how many are in it; written under the lock
-    atomic<bool> shut{false};              // likewise
+    atomic<bool> shut{false};              // written under the lock
     atomic<std::uint32_t> goroutines{0};   // how many have their home here
     std::uint32_t in_a_row = 0;            // owner: how many were taken before others had a turn
   } home;

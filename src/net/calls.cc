@@ -17,6 +17,7 @@
 
 #include "arch/bare_calls.h"
 #include "base/atomic.h"
+#include "base/race.h"
 #include "net/interrupted.h"
 #include "os/os.h"
 
@@ -215,7 +216,11 @@ result pipe(int (&ends)[2], std::size_t size) noexcept {
   return r;
 }
 // Linux: the descriptor is free even if it says EINTR.
-result close(int fd) noexcept { return of_bare(bare::close(fd)); }
+// The last one out closes, however the others were ordered.
+result close(int fd) noexcept {
+  const base::race::unseen here;
+  return of_bare(bare::close(fd));
+}
 result unlink(const char* path) noexcept { return of(::unlink(path)); }
 
 result ready_now(int fd, bool for_writing) noexcept {

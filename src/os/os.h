@@ -32,6 +32,7 @@ struct thread_spec {
   void* arg = nullptr;
   const char* name = "vole";      // at most 15 characters
   bool block_signals = false;     // true: all but faults; false: the mask of save_signal_mask()
+  bool runs_for_users = false;    // what it does for one comes before what it does for the next
 };
 // Stack of at least 256 KiB. Returns 0 or an errno value. User context, or the thread maker.
 int create_thread(thread* t, const thread_spec& spec) noexcept;

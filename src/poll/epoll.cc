@@ -16,6 +16,7 @@
 #include "base/fatal.h"
 #include "base/list.h"
 #include "base/lock.h"
+#include "base/race.h"
 #include "base/slab.h"
 #include "os/os.h"
 #include "poll/poll.h"
@@ -79,6 +80,7 @@ descriptor* take_locked() noexcept {
 }
 
 int epoll_wait_ns(int epoll, epoll_event* events, std::int64_t timeout) noexcept {
+  const race::unseen here;
   if (timeout <= 0) return epoll_wait(epoll, events, kBatch, timeout == 0 ? 0 : -1);
   if (!kernel.no_nanoseconds.load(relaxed)) {
     const timespec t{timeout / 1'000'000'000, timeout % 1'000'000'000};
@@ -113,11 +115,13 @@ void complete(const epoll_event& e, completions& done) noexcept {
 }  // namespace
 
 int start() noexcept {
+  const race::unseen here;
   holding hold(kernel.lock);
   return start_locked();
 }
 
 int open(int fd, descriptor** out) noexcept {
+  const race::unseen here;
   kernel.lock.acquire();
   int error = start_locked();
   descriptor* const d = error == 0 ? take_locked() : nullptr;
@@ -141,6 +145,7 @@ int open(int fd, descriptor** out) noexcept {
 }
 
 void close(descriptor* d) noexcept {
+  const race::unseen here;
   d->tag.fetch_add(1, seq_cst);  // events on their way are not for the next one
   epoll_event none{};
   if (epoll_ctl(kernel.epoll.load(relaxed), EPOLL_CTL_DEL, d->fd, &none) != 0 && errno != ENOENT &&
@@ -208,6 +213,7 @@ void wait(std::int64_t timeout, completions& done) noexcept {
 }
 
 void interrupt() noexcept {
+  const race::unseen here;
   if (kernel.broken.exchange(1, seq_cst) != 0) return;
   const std::uint64_t one = 1;
   while (write(kernel.event.load(relaxed), &one, sizeof(one)) < 0 && errno == EINTR) {

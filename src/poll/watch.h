@@ -56,7 +56,7 @@ struct watched {
   party* of = nullptr;
   int fd = -1;              // negative: none
   std::uint32_t wants = 0;  // of poll(2)'s bits
-  std::uint32_t came = 0;   // likewise; POLLERR and POLLHUP, too
+  std::uint32_t came = 0;   // of poll(2)'s bits; POLLERR and POLLHUP, too
   bool closed = false;      // its number was closed meanwhile
   bool fresh = false;       // the first for its number: network_in_use() is to be called
   bool early = false;       // not armed: its number was being closed
@@ -74,7 +74,7 @@ inline bool fall_asleep(party& p) noexcept {
   std::uint32_t coming = party::kComing;
   return p.state.compare_exchange_strong(coming, party::kAsleep, seq_cst);
 }
-// Whom to wake; null: it is awake, or somebody else's to wake.
+// Ends the party. Returns the waiter to wake; null: it is awake, or another thread wakes it.
 inline waiter* end_party(party& p) noexcept {
   return p.state.exchange(party::kOver, seq_cst) == party::kAsleep ? p.who : nullptr;
 }

@@ -255,7 +255,7 @@ TEST_P(Foreign, AWaitComesBackOnItsThread) {
         while (players.load() != 0) vole::yield();
       });
     all.wait();
-    // Who migrates may meet his former home by chance.
+    // A goroutine that migrates may meet its former home by chance.
     EXPECT_LE(static_cast<std::uint64_t>(elsewhere.load()), vole::stats().hooked_migrations);
     EXPECT_GE(vole::stats().hooked_waits, 1u);
   });

@@ -52,8 +52,8 @@ struct house {
   note event;  // what the poller waits for
   atomic<std::uint32_t> interrupted{0};
   model::var<int> idle_ps{0};       // under l
-  model::var<int> global{0};        // likewise
-  model::var<bool> on_list{false};  // likewise
+  model::var<int> global{0};        // under l
+  model::var<bool> on_list{false};  // under l
   model::var<int> in_box{0};        // under box
   model::var<int> next_p{0};        // by the waker
   goroutine gs[4];

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/race.h"
 #include "os/linux/line_reader.h"
 #include "os/os.h"
 
@@ -37,13 +38,20 @@ sigset_t all_but_faults() noexcept {
   return set;
 }
 
+// The runtime's own threads order nobody's code.
+void run(const thread_spec& spec) noexcept {
+  if (spec.runs_for_users) return spec.main(spec.arg);
+  const base::race::unseen here;
+  spec.main(spec.arg);
+}
+
 extern "C" void* vole_thread_main(void* argument) {
   auto* const record = static_cast<birth*>(argument);
   const birth b = *record;
   base::unmap_pages(record, page_size());
   prctl(PR_SET_NAME, b.spec.name);
   if (!b.spec.block_signals) pthread_sigmask(SIG_SETMASK, &b.mask, nullptr);
-  b.spec.main(b.spec.arg);
+  run(b.spec);
   return nullptr;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/likely.h"
+#include "os/os.h"
 #include "sched/life/enter.h"
 #include "sched/work/env.h"
 #include "sched/life/exit.h"
@@ -17,6 +18,18 @@
 
 namespace vole::rt {
 namespace {
+
+// Under TSan.
+void start_history(G& g) noexcept {
+  if constexpr (race::on) {
+    const std::size_t most = os::mapping_budget() / 2;
+    if (g.history.starts() <= most) return;
+    fatal(sentence() << "more than " << most
+                     << " goroutines are alive. Under ThreadSanitizer each takes two mappings, and the "
+                        "kernel allows a process vm.max_map_count of them. Raise that (sysctl -w "
+                        "vm.max_map_count=1000000), or have fewer goroutines at once");
+  }
+}
 
 // Saves the departing goroutine's exception state and restores the arriving one's. Mostly both are
 // empty; a G's copy is empty unless it departed while it handled an exception.
@@ -48,7 +61,7 @@ bool nothing_else_to_do(M& m) noexcept {
   m.curg = g;
   set_status(*g, g_status::runnable, g_status::running);
   p.switches.add_owner();
-  arch::san_aim(m.san, g->stack.lo);
+  arch::san_aim(m.san, g->stack.lo, g->history.fiber());
   return g->sp.load(relaxed);
 }
 
@@ -60,7 +73,7 @@ bool nothing_else_to_do(M& m) noexcept {
 [[gnu::noinline]] void* aim_at_g0(M& m) noexcept {
   swap_exceptions(m, m.curg, nullptr);
   m.curg = nullptr;
-  arch::san_aim(m.san, nullptr);
+  arch::san_aim(m.san, nullptr, nullptr);
   return m.g0_sp;
 }
 
@@ -143,6 +156,7 @@ bool nothing_else_to_do(M& m) noexcept {
 
 [[gnu::always_inline]] inline vole_next wait_at(M& m, wait_reason why, void* sp) noexcept {
   G* const g = m.curg;
+  g->history.before_wait();
   g->sp.store(sp, relaxed);
   g->why.store(why, relaxed);
   g->waiting_since.store(sched.coarse_now.load(relaxed), relaxed);
@@ -177,9 +191,10 @@ bool yielded_to_global(G* g, void*) noexcept {
 [[gnu::noinline]] vole_next yield_slowly(M& m, void* sp, G* picked) noexcept {
   G* const g = m.curg;
   if (picked == nullptr && nothing_else_to_do(m)) {
-    arch::san_aim(m.san, g->stack.lo);
+    arch::san_aim(m.san, g->stack.lo, g->history.fiber());
     return {sp, &m};
   }
+  g->history.before_wait();
   g->sp.store(sp, relaxed);
   G* const next = picked != nullptr ? settle(m, picked) : pick(m, nullptr);
   if (trace::is_traced(m)) [[unlikely]] tell_yield(m, g, next);
@@ -205,6 +220,7 @@ void* switch_to(M& m, G* g) noexcept {
 
 void attach_stack(G* g, const stack& s) noexcept {
   g->stack = s;
+  start_history(*g);
   arch::san_fresh_stack(s.lo, s.bytes);
   g->sp.store(arch::make_first_frame(s.top()), relaxed);
   g->started = true;
@@ -241,6 +257,7 @@ extern "C" vole_next vole_decide_yield(void* sp) noexcept {
   G* const next = take_oldest_plainly(m, p);
   if (next == nullptr || !runs_plainly(*next)) [[unlikely]] return yield_slowly(m, sp, next);
   G* const g = m.curg;
+  g->history.before_wait();
   g->sp.store(sp, relaxed);
   if constexpr (arch::kThreadSanitizer) {
     leave_behind(m, &yielded_to_ring, &p, g);
@@ -267,9 +284,11 @@ extern "C" vole_next vole_goroutine_finish() noexcept {
     trace::departs(m, *g, trace::leaving::end, next, wait_reason::none, nullptr);
   if (next != nullptr && !next->started) {
     next->stack = g->stack;
+    start_history(*next);
     next->started = true;
     arch::san_fresh_stack(next->stack.lo, next->stack.bytes);
     aim_at(m, next);
+    arch::san_succeed(m.san);
     recycle_g(m, g);
     leave(&m);
     return {nullptr, nullptr};

@@ -186,13 +186,18 @@ void abandon_goroutines() noexcept {
   g_slab.for_each([&](G* g) {
     if (!is_alive(g)) return;
     const bool running = zombies && is_zombies(g);
+    if (!running) g->history.after_its_wait();
     if (!running) end_locals_of(g);
     if (g->abandon != nullptr) g->abandon(g->callable, running);
   });
 }
 
 void release_memory() noexcept {
-  if (sched.zombies.load(relaxed) == 0) arch::san_release_all();
+  const bool zombies = sched.zombies.load(relaxed) != 0;
+  if (!zombies) arch::san_release_all();
+  g_slab.for_each([zombies](G* g) {
+    if (!zombies || !is_zombies(g)) g->history.end();
+  });
   depot::release_all();
   g_slab.release_all();
   name_slab.release_all();

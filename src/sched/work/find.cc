@@ -29,7 +29,7 @@ void fire_own_timers(M& m) noexcept {
   if (first_timer(m.p->id) != kNoTimer) fire_due_timers(m, m.p->id, os::now_ns());
 }
 
-// What only this thread may run; others have a turn after so many of them.
+// Takes a goroutine that only this thread may run. After `most` of them in a row others have a turn.
 G* find_mail(M& m, std::uint32_t most) noexcept {
   G* const g = m.home.in_a_row < most ? home::take(m) : nullptr;
   m.home.in_a_row = g != nullptr ? m.home.in_a_row + 1 : 0;

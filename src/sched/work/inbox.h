@@ -1,28 +1,29 @@
 // The inbox: how a goroutine that must come back to one thread, its home, gets there
 // (docs/design/0020-coming-home.md).
 //
-// Whoever makes such a goroutine runnable puts it into its home's inbox, which nobody but the home
-// takes from. A home about to sleep and a goroutine being delivered may miss each other. Each side
+// A thread that makes such a goroutine runnable puts it into its home's inbox, from which only the home
+// takes. A home about to sleep and a goroutine being delivered may miss each other. Each side
 // therefore writes first and reads afterwards, in one total order:
 //
-//     who delivers                          the home, without a P
+//     the deliverer                         the home, without a P
 //     H1 put it in, mail = n   (seq_cst)    H3 idle (or polling) = true   (seq_cst)
 //     H2 read idle, polling                 H4 read mail
 //
 // One of the two sees the other's write. Both may; then it is settled under L, where the home leaves
-// the idle list once, by who delivers or by itself.
+// the idle list once, by the deliverer or by itself.
 //
 //     idle, and a P is idle       the home is woken with that P
-//     idle, and no P is           its mail goes to the global queue. Whoever finds it there gives
-//                                 the home his P, and sleeps (hand-over)
+//     idle, and no P is           its mail goes to the global queue. An M that finds it there gives
+//                                 the home its P, and sleeps (hand-over)
 //     polling                     the poller is interrupted
 //     neither                     it is awake, and will look: between two goroutines (kMail of
 //                                 gmp/hot_words.h), and before it sleeps (H4)
 //     shut                        it runs user code without a P, or sleeps there, or belongs to one
-//                                 goroutine: what comes is everybody's, and counted as a migration
+//                                 goroutine: goroutines that come go to the global queue, and each
+//                                 counts as a migration
 //
 // Law    an inbox is shut from the moment at which its M loses its P in user code until it has one
-//        again or comes to sleep as an idle M. Who shuts it empties it, in the same section.
+//        again or comes to sleep as an idle M. The thread that shuts it empties it, in the same section.
 // Law    mail != 0 while and only while the inbox is not empty, and then kMail is set.
 // Law    stable states have no mail, except of a home that has a P. There sysmon sees to it: mail
 //        counts as work that only this P's thread can do (slices.cc).
