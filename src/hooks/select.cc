@@ -21,7 +21,6 @@ struct sets {
   fd_set *in, *out, *except;
 };
 
-
 struct copies {
   explicit copies(const sets& s) noexcept {
     const std::size_t bytes = (static_cast<std::size_t>(s.n) + 63) / 64 * 8;
