@@ -24,6 +24,14 @@ EXPECTED = {
 }
 
 
+def as_compiled(names):
+    """clang counts a file's lambdas, not a function's: then only who is in whom is compared."""
+    if "clang" not in os.environ["VOLE_CXX"]:
+        return names
+    return {key: [re.sub(r"\{lambda#\d+\}", "{lambda}", name) for name in all_of]
+            for key, all_of in names.items()}
+
+
 def bare(name):
     """Without arguments: an inlined function's are not known."""
     name = name.replace("(anonymous namespace)", "@")
@@ -51,7 +59,7 @@ class Names(unittest.TestCase):
         with Child(program=program) as child:
             outside = vole("dump", child.pid)
             self.assertEqual(outside.returncode, 0, outside)
-        self.assertEqual(names_of(child.own), EXPECTED)
+        self.assertEqual(as_compiled(names_of(child.own)), as_compiled(EXPECTED))
         self.assertEqual(timeless(outside.stdout), timeless(child.own))
 
     def optimised(self):
