@@ -41,7 +41,7 @@ int wait_hooked(counts& c, pollfd* p, unsigned n, std::int64_t deadline = foreig
 void disturb(dice& d) {
   switch (d.below(24)) {
     case 0: return vole::yield();
-    case 1: return vole::sleep(std::chrono::microseconds(d.below(300)));
+    case 1: return vole::sleep_for(std::chrono::microseconds(d.below(300)));
     case 2: return static_cast<void>(vole::stats());
     case 3: return vole::blocking([&] { ::usleep(d.below(200)); });
     case 4: ::usleep(d.below(400)); return;  // nobody has hooked it
@@ -104,7 +104,7 @@ TEST_P(ForeignStress, NoByteIsLostAndStraysAreCounted) {
           }
           all.go([e = dice(d.fork())]() mutable {  // stops of the world
             for (int i = 0; i < 10; ++i) {
-              vole::sleep(std::chrono::microseconds(e.below(1000)));
+              vole::sleep_for(std::chrono::microseconds(e.below(1000)));
               static_cast<void>(vole::goroutines());
             }
           });
@@ -176,7 +176,7 @@ TEST_P(ForeignStress, TheEndUnderThoseWhoWait) {
                       disturb(e);
                     }
                   });
-                vole::sleep(std::chrono::microseconds(d.below(2000)));
+                vole::sleep_for(std::chrono::microseconds(d.below(2000)));
               }),
               0);
   } while (!limit.over());
