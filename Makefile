@@ -12,23 +12,21 @@ SOURCES = $(shell find src include tests bench examples tools/vole \
 export VOLE_JOBS
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run test test-slow test-sanitized test-all bench mutants format check-format tidy clean setup \
+.PHONY: help run test test-slow test-sanitized test-all bench mutants packages site format check-format tidy clean setup \
         $(PRESETS:%=build-%) $(PRESETS:%=test-%)
 
 help:  ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
-	  awk -F '|' '{ printf "%-20s%s\n", $$1, $$2 }'
+	  awk -F '|' '{ printf "%-23s%s\n", $$1, $$2 }'
 	@echo "  make build-<preset>, test-<preset>: one of $(PRESETS)"
 
-run: setup  ## The tour: a program that shows what vole does
-	@cmake --preset release --log-level=WARNING >/dev/null
-	@cmake --build --preset release --parallel $(VOLE_JOBS) --target example_tour
-	build/release/examples/tour
+run: setup-run  ## The tour: a program that shows what vole does, within a minute
+	@tools/run_tour.sh
 
 test: setup-test build-dev  ## The tests in a debug build, and of what depends on order as shipped
 	@VOLE_STRESS_SCALE=$${VOLE_STRESS_SCALE:-0.5} tools/test_presets.sh dev -- -LE slow $(CTEST_ARGS)
 
-test-slow: setup-test build-dev  ## What `make test` leaves out because it takes long
+test-slow: setup-test setup-site build-dev  ## What `make test` leaves out because it takes long
 	@tools/test_presets.sh dev -- -L slow $(CTEST_ARGS)
 
 test-sanitized: setup-test build-asan build-tsan  ## The tests under asan and tsan
@@ -43,6 +41,12 @@ bench: setup-bench  ## Ours against the peers
 mutants: setup-test  ## Remove each rule of the scheduler in turn: does its test fail?
 	@cmake --preset dev --log-level=WARNING >/dev/null
 	python3 -B tools/mutants/run.py
+
+packages: setup  ## Debian packages: libvole, libvole-dev, vole-tools
+	@tools/make_packages.sh
+
+site: setup-site  ## The documents as pages, with a reference and a search: build/site/html
+	@python3 -B tools/make_site.py --root . --out build/site
 
 format:  ## Lay out the sources with clang-format
 	@tools/setup.sh lint
@@ -65,8 +69,10 @@ setup:  ## Install what is missing
 	@tools/setup.sh build
 
 # What only some builds need.
-.PHONY: setup-test setup-bench setup-arm64
+.PHONY: setup-run setup-site setup-test setup-bench setup-arm64
 setup-test setup-bench setup-arm64: setup-%: setup
+	@tools/setup.sh $*
+setup-run setup-site: setup-%:
 	@tools/setup.sh $*
 build-clang build-asan build-ubsan build-tsan: setup-test
 build-arm64: setup-arm64

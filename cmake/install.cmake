@@ -4,16 +4,22 @@
 include(CMakePackageConfigHelpers)
 
 set(vole_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vole)
-install(TARGETS vole vole_preemptible EXPORT vole-targets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME libvole-dev)  # packages.cmake makes a package of each
+install(TARGETS vole vole_preemptible vole_hooks_archive vole_hooks EXPORT vole-targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libvole-dev
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    COMPONENT libvole NAMELINK_COMPONENT libvole-dev)
+if(TARGET vole_preload)
+  install(TARGETS vole_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT vole-tools)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/vole
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(EXPORT vole-targets NAMESPACE vole:: DESTINATION ${vole_package_dir})
 
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/vole-config.cmake.in ${PROJECT_BINARY_DIR}/vole-config.cmake
-  INSTALL_DESTINATION ${vole_package_dir})
+  INSTALL_DESTINATION ${vole_package_dir}
+  PATH_VARS CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/vole-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES
@@ -47,6 +53,16 @@ else()
   set(vole_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/vole.pc.in ${PROJECT_BINARY_DIR}/vole.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/vole.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/vole-hooks.pc.in ${PROJECT_BINARY_DIR}/vole-hooks.pc
+  @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/vole.pc ${PROJECT_BINARY_DIR}/vole-hooks.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 include(${CMAKE_CURRENT_LIST_DIR}/install_gdb.cmake)
+
+# cmake --build <folder> --target uninstall
+if(VOLE_IS_TOP_LEVEL)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake.in
+    ${PROJECT_BINARY_DIR}/uninstall.cmake @ONLY)
+  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${PROJECT_BINARY_DIR}/uninstall.cmake)
+endif()

@@ -24,7 +24,7 @@ option(VOLE_TOGETHER "Compile the files of a room as one" ${vole_together_defaul
 # are named here and compiled alone.
 set(vole_apart
   api/trace.cc net/listen.cc os/linux/heard_sig.cc os/linux/preempt_sig.cc os/linux/quit_sig.cc
-  sched/report/cycles.cc sync/barrier.cc sync/latch.cc sync/mutex.cc sync/once.cc sync/wait_group.cc
+  sched/report/cycles.cc symbols/names.cc sync/barrier.cc sync/latch.cc sync/mutex.cc sync/once.cc sync/wait_group.cc
   walk/row.cc)
 function(vole_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
@@ -50,17 +50,32 @@ endforeach()
 include(${CMAKE_CURRENT_LIST_DIR}/backtrace.cmake)
 list(APPEND vole_sources ${vole_symbol_lookup})
 
+math(EXPR vole_version_number
+  "${PROJECT_VERSION_MAJOR} * 10000 + ${PROJECT_VERSION_MINOR} * 100 + ${PROJECT_VERSION_PATCH}")
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/api/version.cc PROPERTIES
+  COMPILE_DEFINITIONS "VOLE_LIBRARY_VERSION=\"${PROJECT_VERSION}\";VOLE_LIBRARY_VERSION_NUMBER=${vole_version_number}"
+  SKIP_UNITY_BUILD_INCLUSION ON)
+
 add_library(vole ${vole_sources})
 add_library(vole::vole ALIAS vole)
 set_target_properties(vole PROPERTIES
   POSITION_INDEPENDENT_CODE ON
   LINKER_LANGUAGE CXX
+  DEFINE_SYMBOL ""
+  CXX_VISIBILITY_PRESET hidden
+  VISIBILITY_INLINES_HIDDEN ON
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_include_directories(vole PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(vole PUBLIC Threads::Threads PRIVATE ${CMAKE_DL_LIBS})
+if(BUILD_SHARED_LIBS)
+  set(vole_map ${PROJECT_BINARY_DIR}/vole.map)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/vole.map.in ${vole_map} @ONLY)
+  target_link_options(vole PRIVATE LINKER:--version-script=${vole_map})
+  set_target_properties(vole PROPERTIES LINK_DEPENDS ${vole_map})
+endif()
 vole_own_code(vole)
 vole_sees_rooms(vole)
 if(VOLE_TSAN_RUNTIME)

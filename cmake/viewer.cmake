@@ -40,6 +40,23 @@ add_custom_command(
   COMMENT "Bundling the viewer"
   VERBATIM)
 add_custom_target(vole_viewer ALL DEPENDS ${vole_viewer_page} ${vole_viewer_reader})
+
+# What `make run` writes its page with.
+add_executable(vole_viewer_writer EXCLUDE_FROM_ALL ${vole_viewer_source}/page.cc
+  ${PROJECT_SOURCE_DIR}/tools/vole/trace_page.cc ${PROJECT_SOURCE_DIR}/tools/vole/gzip.cc)
+set_target_properties(vole_viewer_writer PROPERTIES
+  OUTPUT_NAME vole-page
+  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+target_include_directories(vole_viewer_writer PRIVATE ${PROJECT_SOURCE_DIR}/tools/vole)
+vole_own_code(vole_viewer_writer)
+find_package(ZLIB QUIET)
+if(ZLIB_FOUND)
+  target_link_libraries(vole_viewer_writer PRIVATE ZLIB::ZLIB)
+  target_compile_definitions(vole_viewer_writer PRIVATE VOLE_HAVE_ZLIB)
+endif()
+add_dependencies(vole_viewer_writer vole_viewer)
+
 if(VOLE_INSTALL)
-  install(FILES ${vole_viewer_page} DESTINATION ${CMAKE_INSTALL_DATADIR}/vole OPTIONAL)
+  install(FILES ${vole_viewer_page} DESTINATION ${CMAKE_INSTALL_DATADIR}/vole OPTIONAL
+    COMPONENT vole-tools)
 endif()

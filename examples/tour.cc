@@ -1,7 +1,8 @@
 // The tour: what vole does, live, in a few seconds. `make run` builds and starts it.
 //
 // A million goroutines; a web server that goes on answering while its handlers loop or block,
-// beside the same server on a pool of threads; what the scheduler did meanwhile.
+// beside the same server on a pool of threads; what the scheduler did meanwhile. `tour FILE` also
+// writes an execution trace of the server's last run to that file.
 
 #include <vole/vole.h>
 
@@ -85,6 +86,7 @@ void many() {
 
 // The work of both servers for a request. Two of the three kinds never yield.
 void handle(std::string_view request) {
+  const vole::trace::region shown(request.substr(0, request.find(" HTTP/")));  // in the trace
   if (request.starts_with("GET /loop "))
     for (const auto end = steady_clock::now() + kBusy; steady_clock::now() < end;) {
     }
@@ -122,14 +124,16 @@ double ask(const sockaddr_in& at, std::string_view path, steady_clock::time_poin
   return ms_since(due);
 }
 
-// As many slow requests as there are workers, then a quick one every few milliseconds: how late are
-// the quick ones?
-std::array<double, kRequests> load(const sockaddr_in& at, const char* slow, int workers) {
-  std::array<double, kRequests> late{};
+using paths = std::vector<std::string>;
+using latencies = std::array<double, kRequests>;
+
+// The slow requests at once, then a quick one every few milliseconds: how late are the quick ones?
+latencies load(const sockaddr_in& at, const paths& slow) {
+  latencies late{};
   std::vector<std::thread> clients;
   auto due = steady_clock::now();
-  for (int i = 0; slow != nullptr && i < workers; ++i)
-    clients.emplace_back([=] { ask(at, slow, due); });
+  for (const std::string& path : slow)
+    clients.emplace_back([&at, &path, due] { ask(at, path, due); });
   due += 20ms;
   for (double& each : late)
     clients.emplace_back([&each, at, due = due += kEvery] { each = ask(at, "/", due); });
@@ -139,7 +143,7 @@ std::array<double, kRequests> load(const sockaddr_in& at, const char* slow, int 
 }
 
 // One worker thread for each of vole's Ps: each accepts, handles, answers.
-std::array<double, kRequests> on_threads(const char* slow, int workers) {
+latencies on_threads(const paths& slow, int workers) {
   sockaddr_in at;
   const int fd = listening_socket(at);
   std::vector<std::thread> pool;
@@ -152,7 +156,7 @@ std::array<double, kRequests> on_threads(const char* slow, int workers) {
         must(write(c, kAnswer.data(), kAnswer.size()) == ssize_t(kAnswer.size()), "it is sent");
       }
     });
-  const auto late = load(at, slow, workers);
+  const auto late = load(at, slow);
   shutdown(fd, SHUT_RDWR);  // ends every accept
   for (std::thread& t : pool) t.join();
   close(fd);
@@ -160,7 +164,7 @@ std::array<double, kRequests> on_threads(const char* slow, int workers) {
 }
 
 // A goroutine for each connection.
-std::array<double, kRequests> on_vole(const char* slow, int workers) {
+latencies on_vole(const paths& slow) {
   sockaddr_in at;
   vole::net::listener l(listening_socket(at));
   vole::wait_group served;
@@ -169,6 +173,7 @@ std::array<double, kRequests> on_vole(const char* slow, int workers) {
       vole::net::conn accepted = l.accept(ended);
       if (!accepted) continue;
       served.go(
+          {.name = "client"},
           [](vole::net::conn c) {
             std::array<char, 512> buffer;
             std::error_code gone;  // a client may reset the connection at any time
@@ -178,35 +183,41 @@ std::array<double, kRequests> on_vole(const char* slow, int workers) {
           std::move(accepted));
     }
   });
-  const auto late = vole::blocking([&] { return load(at, slow, workers); });
+  const auto late = vole::blocking([&] { return load(at, slow); });
   l.close();
   served.wait();
   return late;
 }
 
-void servers() {
+void print_row(const char* what, const latencies& threads, const latencies& ours) {
+  std::printf("   %-29s", what);
+  for (const latencies* late : {&threads, &ours})
+    std::printf("%7.1f%7.1f%7.1f   ", (*late)[kRequests / 2], (*late)[kRequests * 9 / 10],
+                late->back());
+  std::printf("\n");
+}
+
+void servers(const char* trace_file) {
   const int workers = vole::max_procs();
   std::printf(
-      "   Quick requests, one every %d ms. How long until the answer, in ms:\n\n"
-      "                                   %d threads               vole, %d Ps\n"
-      "                                 p50   p90   max         p50   p90   max\n",
-      int(kEvery / 1ms), workers, workers);
-  const struct {
-    const char *what, *slow;
-  } rows[] = {{"nothing else", nullptr},
-              {"%d handlers loop", "/loop"},
-              {"%d handlers block in a call", "/library"}};
-  for (const auto& row : rows) {
-    const auto threads = on_threads(row.slow, workers);
-    const auto ours = on_vole(row.slow, workers);
-    std::array<char, 40> what;
-    std::snprintf(what.data(), what.size(), row.what, workers);
-    std::printf("   %-27s", what.data());
-    for (const auto& late : {threads, ours})
-      std::printf(" %6.1f%6.1f%6.1f     ", late[kRequests / 2], late[kRequests * 9 / 10],
-                  late.back());
-    std::printf("\n");
-  }
+      "   Quick requests, one every %d ms. How many ms until the answer:\n\n"
+      "   %-29s%d threads in a pool       vole with max_procs() %d\n"
+      "   meanwhile                        p50    p90    max       p50    p90    max\n",
+      int(kEvery / 1ms), "", workers, workers);
+  const std::size_t each = std::size_t(workers), half = (each + 1) / 2;
+  paths mixed(half, "/loop");
+  mixed.resize(std::max(each, half + 1), "/library");
+  const std::string n = std::to_string(workers);
+  print_row("nothing else happens", on_threads({}, workers), on_vole({}));
+  print_row((n + " handlers loop").c_str(), on_threads(paths(each, "/loop"), workers),
+            on_vole(paths(each, "/loop")));
+  print_row((n + " block in a library").c_str(), on_threads(paths(each, "/library"), workers),
+            on_vole(paths(each, "/library")));
+  const latencies threads = on_threads(mixed, workers);
+  if (trace_file != nullptr) vole::trace::start(trace_file);
+  const latencies ours = on_vole(mixed);
+  if (trace_file != nullptr) vole::trace::stop();
+  print_row("some loop, some block", threads, ours);
   std::printf("\n");
 }
 
@@ -231,18 +242,15 @@ void look_inside() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  return vole::run([] {
+  return vole::run([&] {
     std::printf("vole: Go's goroutines for C++\n\n1. Goroutines are cheap.\n");
     many();
     std::printf(
         "2. What loops or blocks stops nobody. The same web server on threads and on vole:\n");
-    servers();
+    servers(argc > 1 ? argv[1] : nullptr);
     std::printf("3. You can look inside.\n");
     look_inside();
-    std::printf(
-        "Next: docs/getting-started.md, a service in 60 lines; examples/; docs/debugging.md\n"
-        "Try:  VOLE_DEBUG=schedtrace=200 build/release/examples/tour\n");
   });
 }

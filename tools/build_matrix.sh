@@ -1,6 +1,7 @@
 #!/bin/sh
 # The library in every way a user may build it: build types x compilers x static and shared. Each
-# must compile without a warning, and a small program linked with it must run.
+# must compile without a warning, a small program linked with it must run, and a shared library must
+# show the API's names only.
 #
 #   tools/build_matrix.sh [--compilers "g++ clang++"] [--types "Debug Release ..."]
 #                         [--kinds "static shared"] [--dir build/matrix] [--jobs N]
@@ -10,6 +11,13 @@ set -u
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 compilers="g++ clang++"
+# And the newest that there is beside them.
+for family in g++ clang++; do
+  newest=$(ls /usr/bin/"$family"-[0-9]* 2>/dev/null | sort -V | tail -n 1)
+  if [ -n "$newest" ] && [ "$("$newest" -dumpversion)" != "$($family -dumpversion)" ]; then
+    compilers="$compilers ${newest##*/}"
+  fi
+done
 types="Debug Release RelWithDebInfo MinSizeRel"
 kinds="static shared"
 dir="$root/build/matrix"
@@ -61,6 +69,10 @@ try() {
   cmake --build "$build" --parallel "$jobs" --target vole >> "$log" 2>&1 || return 1
   verdict="builds with warnings"
   ! grep -q 'warning:' "$log" || return 1
+  if [ "$3" = shared ]; then
+    verdict="it shows names that are not the API's"
+    python3 -B "$root/tools/check_symbols.py" --root "$root" --library "$build/libvole.so" >> "$log" 2>&1 || return 1
+  fi
   verdict="the smoke program does not build"
   "$1" -std=c++20 -Wall -Wextra -Werror -I"$root/include" "$dir/smoke.cc" -o "$build/smoke" \
     -L"$build" -Wl,-rpath,"$build" -lvole -pthread -ldl >> "$log" 2>&1 || return 1
@@ -74,7 +86,7 @@ for compiler in $compilers; do
   for type in $types; do
     for kind in $kinds; do
       try "$compiler" "$type" "$kind" || failed=1
-      printf '%-8s %-15s %-7s %s\n' "$compiler" "$type" "$kind" "$verdict"
+      printf '%-10s %-15s %-7s %s\n' "$compiler" "$type" "$kind" "$verdict"
       [ "$verdict" = ok ] || printf '    see %s\n' "$log"
     done
   done

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What README.md and docs/getting-started.md tell a user to type does what they say.
 
-The first sh block of README.md's "Add it to your project" runs as it is printed, in a scratch copy of
+`make run`, the first command of README.md, is typed in a scratch copy of the tree, and must say what it
+promises; `make test` must be a target that make knows. The first sh block of README.md's "Add it to your project" runs as it is printed, in a scratch copy of
 the tree, but that /usr/local is a scratch folder and `vole`, the command, is left out (tests/tools
 have it, and it takes a minute to build), and must build without a warning. Then README.md's first program is built and run in
 each of the ways that follow there: by find_package, by FetchContent (the … is the scratch copy, a git
@@ -22,7 +23,7 @@ from pathlib import Path
 
 from follow_page import follow
 
-TREE = ["CMakeLists.txt", "CMakePresets.json", "cmake", "examples", "include", "src",
+TREE = ["CMakeLists.txt", "CMakePresets.json", "Makefile", "LICENSE", "cmake", "examples", "include", "src",
         "tools"]
 HEAD = "cmake_minimum_required(VERSION 3.22)\nproject(user LANGUAGES CXX)\nadd_executable(app app.cc)\n"
 
@@ -49,6 +50,24 @@ def run(command, folder, environment):
     )
     if done.returncode or "warning:" in done.stdout:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}")
+
+
+def make_run(commands, tree, environment):
+    """The two commands. Only what the first one shows is looked at, not how quick the machine is."""
+    typed = [line.split("#")[0].strip() for line in commands.splitlines()]
+    if typed != ["make run", "make test"]:
+        sys.exit(f"README.md: its first commands are {typed}")
+    done = subprocess.run(["sh", "-c", typed[0]], cwd=tree, env={**os.environ, **environment},
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    page, trace = (tree / f"build/run/tour.{kind}" for kind in ("html", "trace"))
+    left = page if shutil.which("node") and shutil.which("npm") and page.exists() else trace
+    for part in ("1000000 started, run and waited for", "handlers loop", "some loop, some block",
+                 "1000 goroutines (", "What next", str(left)):
+        if done.returncode or part not in done.stdout:
+            sys.exit(f"make run does not say `{part}`\n{done.stdout}")
+    if left.stat().st_size < 1000:
+        sys.exit(f"make run leaves an empty {left}")
+    run(["make", "--dry-run", "test"], tree, environment)
 
 
 def project(folder, program, cmake):
@@ -95,6 +114,7 @@ def main():
         for entry in TREE:
             source = args.root / entry
             (shutil.copytree if source.is_dir() else shutil.copy)(source, tree / entry)
+        make_run(blocks(readme, "sh")[0], tree, environment)
         here = install.replace("/usr/local", str(prefix))
         here = here.replace("-DVOLE_BUILD_TESTS=OFF",
                             "-DVOLE_BUILD_TESTS=OFF -DVOLE_BUILD_TOOLS=OFF")

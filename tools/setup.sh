@@ -2,11 +2,12 @@
 # Installs what is missing for the named jobs, on Debian and its relatives; elsewhere says
 # what is missing. Quiet when there is nothing to do.
 #
-#   tools/setup.sh [build|test|bench|arm64|lint]...     (build, if none is named)
+#   tools/setup.sh [run|build|test|site|matrix|fresh|bench|arm64|lint]...     (build, if none is named)
 set -euo pipefail
 
 # What must be there, and the Debian package that brings it. A word with a slash is a file.
 declare -A needs=(
+  [run]="g++=g++ cmake=cmake ninja=ninja-build"
   [build]="g++=g++ cmake=cmake ninja=ninja-build python3=python3
     /usr/include/gtest/gtest.h=libgtest-dev /usr/include/gmock/gmock.h=libgmock-dev
     /usr/include/benchmark/benchmark.h=libbenchmark-dev
@@ -15,7 +16,16 @@ declare -A needs=(
     /usr/include/zlib.h=zlib1g-dev"
   [test]="clang++=clang ld.lld=lld ccache=ccache pkg-config=pkg-config gdb=gdb eu-stack=elfutils
     lldb=lldb valgrind=valgrind /usr/include/valgrind/callgrind.h=valgrind
-    protoc=protobuf-compiler go=golang-go promtool=prometheus"
+    protoc=protobuf-compiler go=golang-go promtool=prometheus
+    pg_ctlcluster=postgresql psql=postgresql-client redis-server=redis-server redis-cli=redis-tools
+    mariadb-install-db=mariadb-server curl=curl
+    /usr/include/postgresql/libpq-fe.h=libpq-dev /usr/include/hiredis/hiredis.h=libhiredis-dev
+    /usr/include/mariadb/mysql.h=libmariadb-dev /usr/include/httplib.h=libcpp-httplib-dev
+    curl-config=libcurl4-openssl-dev"
+  [site]="python3=python3 mkdocs=mkdocs /usr/share/doc/mkdocs-material=mkdocs-material aspell=aspell
+    /usr/lib/aspell/en_GB.multi=aspell-en"
+  [matrix]="clang++=clang clang++-19=clang-19"
+  [fresh]="debootstrap=debootstrap git=git"
   [bench]="go=golang-go wrk=wrk /usr/include/boost/fiber/all.hpp=libboost-fiber1.81-dev
     /usr/include/boost/context/fiber.hpp=libboost-context1.81-dev
     /usr/include/oneapi/tbb.h=libtbb-dev /usr/include/asio.hpp=libasio-dev

@@ -11,6 +11,7 @@
 #include <vole/detail/race.h>
 #include <vole/detail/waitable.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -57,6 +58,7 @@ class barrier {
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
 
+  // Counts n arrivals, and does not wait: wait() takes the token.
   [[nodiscard]] arrival_token arrive(std::ptrdiff_t n = 1) { return arrival_token(arrive_n(n)); }
 
   void wait(arrival_token&& token) const noexcept {
@@ -81,6 +83,7 @@ class barrier {
         edge(token.phase_));
   }
 
+  // Arrives, and waits until all have.
   void arrive_and_wait() { wait(arrive()); }
   // Arrives, and is not expected in the phases that follow.
   void arrive_and_drop() {
@@ -133,3 +136,4 @@ class barrier {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -37,3 +38,4 @@ std::invoke_result_t<F, Args...> blocking(F&& fn, Args&&... args) {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -21,6 +21,7 @@
 #include <vole/detail/chan_value.h>
 #include <vole/detail/time.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -34,7 +35,7 @@ class channel_closed : public std::logic_error {
 template <class T>
 struct received {
   chan_status status = chan_status::would_block;
-  std::optional<T> value;
+  std::optional<T> value;  // there if status is ok
 
   explicit operator bool() const noexcept { return status == chan_status::ok; }
   T& operator*() & noexcept { return *value; }
@@ -331,6 +332,7 @@ class recv_chan : public detail::chan_handle, public detail::receives<T, recv_ch
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop
 
 template <class T>
 struct std::hash<vole::chan<T>> {

@@ -23,6 +23,7 @@
 
 #include <vole/mutex.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -57,6 +58,7 @@ class concurrent_map {
     const auto at = a->find(key);
     return at != a->end() ? std::optional<V>(at->second) : std::nullopt;
   }
+  // Is there a value for the key?
   [[nodiscard]] bool contains(const K& key) const {
     const access a(*this, key);
     return a->find(key) != a->end();
@@ -219,3 +221,4 @@ class concurrent_map {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -15,6 +15,7 @@
 #include <vole/detail/waitable.h>
 #include <vole/mutex.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -112,6 +113,12 @@ class condition_variable {
     return wait_until_ns(lock, detail::deadline_after(d), pred);
   }
 
+  // A mistake. The compiler shows the line with the name.
+  template <class M, class... Rest>
+    requires(!std::same_as<M, mutex>)
+  void wait(std::unique_lock<M>&, Rest&&...) = delete;  // wait: the lock must be of a vole::mutex
+
+  // Wakes the one that waits longest; wakes all of them.
   void notify_one() noexcept { notify(false); }
   void notify_all() noexcept { notify(true); }
 
@@ -151,3 +158,4 @@ class condition_variable {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

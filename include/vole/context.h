@@ -31,6 +31,7 @@
 #include <vole/errors.h>
 #include <vole/select.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -45,6 +46,7 @@ class context_key {
   explicit constexpr context_key(const char* name) noexcept : name_(name) {}
   context_key(const context_key&) = delete;
   context_key& operator=(const context_key&) = delete;
+  // As it was given, for messages.
   constexpr const char* name() const noexcept { return name_; }
 
  private:
@@ -244,6 +246,7 @@ void end_watch(const context& ctx, watch_node* w);  // stops it, or waits for it
 void drop_watch(watch_node* w) noexcept;
 }  // namespace detail
 
+// A child of the context that ends with it, or when it is cancelled itself.
 [[nodiscard]] inline detail::new_cancelable with_cancel(const context& parent) {
   return detail::derive(parent, detail::kNeverNs);
 }
@@ -263,6 +266,7 @@ void drop_watch(watch_node* w) noexcept;
 // returns.
 [[nodiscard]] detail::new_cancelable with_stop_token(const context& parent, std::stop_token token);
 
+// A child that has the value for that key, beside its parent's.
 template <class T>
 [[nodiscard]] context with_value(const context& parent, const context_key<T>& key,
                                  std::type_identity_t<T> value) {
@@ -360,6 +364,7 @@ template <class Fn = detail::no_handler>
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop
 
 template <>
 struct std::tuple_size<vole::detail::new_cancelable> : std::integral_constant<std::size_t, 2> {};

@@ -3,9 +3,11 @@
 
 #include <system_error>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
+// What vole's calls say in a std::error_code, beside the system's own codes.
 enum class errc {
   closed = 1,
   deadline_exceeded,  // == std::errc::timed_out
@@ -17,11 +19,13 @@ enum class errc {
   unexpected_end,     // the stream ended in the middle of what was asked for
 };
 
+// The category "vole" of these codes, and a code of it.
 const std::error_category& error_category() noexcept;
 std::error_code make_error_code(errc e) noexcept;
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop
 
 template <>
 struct std::is_error_code_enum<vole::errc> : std::true_type {};

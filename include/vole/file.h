@@ -35,6 +35,7 @@
 
 #include <vole/detail/net_bytes.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -53,12 +54,13 @@ inline constexpr bool is_file_error<A> = std::is_same_v<A, std::error_code&>;
 
 // The properties of a file, as fstat(2) gives them.
 struct file_info {
-  std::uint64_t size = 0;
+  std::uint64_t size = 0;  // in bytes
   ::mode_t mode = 0;  // kind and permissions: S_ISDIR(info.mode), info.mode & 0777
   std::chrono::system_clock::time_point modified;
   std::uint64_t device = 0, inode = 0;  // the same two: the same file
 };
 
+// What a position counts from.
 enum class seek_from : unsigned char { start, here, end };
 
 // Movable; closes when it is destroyed.
@@ -210,3 +212,4 @@ class file {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -12,6 +12,7 @@
 #include <vole/detail/run.h>
 #include <vole/detail/spawn.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -22,10 +23,13 @@ inline namespace v0 {
 // the program says that it came from the main goroutine, and ends.
 // On a goroutine, or while another thread is in run(): std::logic_error.
 template <class F>
-  requires std::invocable<F>
+  requires detail::main_function<F>
 int run(F&& main_fn) {
   return detail::run_with(std::forward<F>(main_fn));
 }
+template <class F>
+  requires(!detail::main_function<F>)
+int run(F&&) = delete;  // run: a function without arguments that gives an int, or nothing
 
 // A new goroutine, from any thread. Function and arguments are copied or moved, as by std::thread.
 // Starts the runtime if none runs. An exception that leaves fn ends the program.
@@ -69,6 +73,7 @@ class [[nodiscard("destroyed at once it joins at once: keep the handle, or use g
   }
   ~join_handle() { give_up(); }
 
+  // Is there a goroutine that has neither been joined nor detached?
   bool joinable() const noexcept { return state_ != nullptr; }
 
   // Waits, then gives the result or rethrows; once. errc::goroutine_exited if it called
@@ -89,6 +94,7 @@ class [[nodiscard("destroyed at once it joins at once: keep the handle, or use g
     return join();
   }
 
+  // Lets it run on alone. What it throws then is a panic.
   void detach() noexcept {
     if (state_ != nullptr) std::exchange(state_, nullptr)->drop();
   }
@@ -145,3 +151,4 @@ void yield() noexcept;
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -18,6 +18,7 @@
 #include <vole/detail/spawn.h>
 #include <vole/wait_group.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -55,6 +56,10 @@ class group {
     start(detail::name_of(options), options.stack_size, std::forward<F>(fn),
           std::forward<Args>(args)...);
   }
+  // A mistake. The compiler shows the line with the name.
+  template <class F, class... Args>
+    requires detail::not_startable<F, Args...>
+  void go(F&&, Args&&...) = delete;  // group::go: the function cannot be called with copies of these arguments
   // The same, but false, and nothing is started, at the limit.
   template <class F, class... Args>
     requires detail::startable<F, Args...>
@@ -180,3 +185,4 @@ class group {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -43,6 +43,7 @@
 #include <vole/file.h>
 #include <vole/net.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace io {
@@ -52,8 +53,9 @@ namespace io {
 // same call goes on where it was.
 class reader {
  public:
+  // Bytes.
   static constexpr std::size_t default_buffer = 4096;
-  static constexpr std::size_t default_max_line = 64 * 1024;
+  static constexpr std::size_t default_max_line = 64 * 1024;  // bytes of a line that read_line takes
 
   template <reader_like R>
     requires(!std::same_as<R, reader>)
@@ -177,6 +179,7 @@ class reader {
 // deadline.
 class writer {
  public:
+  // Bytes.
   static constexpr std::size_t default_buffer = 4096;
 
   template <writer_like W>
@@ -242,7 +245,9 @@ enum class copy_side : unsigned char { source, sink };
 class copy_error : public std::system_error {
  public:
   copy_error(const std::error_code& code, copy_side side, std::uint64_t bytes, std::string what);
+  // Which side failed, and why.
   const char* what() const noexcept override { return what_.c_str(); }
+  // Which of the two it was.
   copy_side side() const noexcept { return side_; }
   std::uint64_t bytes() const noexcept { return bytes_; }  // that had arrived
 
@@ -315,3 +320,4 @@ template <class From, class... Last>
 }  // namespace io
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -9,6 +9,7 @@
 #include <vole/detail/race.h>
 #include <vole/detail/waitable.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -18,6 +19,7 @@ inline namespace v0 {
 // destruction while somebody waits is fatal, unless it is static and exit() destroys it.
 class latch {
  public:
+  // The highest count.
   static constexpr std::ptrdiff_t max() noexcept { return INT32_MAX; }
 
   explicit constexpr latch(std::ptrdiff_t expected) noexcept : state_{first(expected), {}} {}
@@ -39,6 +41,7 @@ class latch {
       detail::latch_count_down_slow(state_, old, n);
   }
 
+  // Is the count zero? Does not wait.
   [[nodiscard]] bool try_wait() const noexcept {
     detail::end_if_left_behind();
     return detail::race::acquired_if(
@@ -61,6 +64,7 @@ class latch {
             detail::race::acquired_if(detail::latch_wait_unless(state_, ctx, error), &state_));
   }
 
+  // Counts down by n, then waits for zero.
   void arrive_and_wait(std::ptrdiff_t n = 1) noexcept {
     count_down(n);
     wait();
@@ -77,3 +81,4 @@ class latch {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

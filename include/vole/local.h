@@ -11,6 +11,7 @@
 #include <vole/detail/local_values.h>
 #include <vole/detail/maker.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -33,6 +34,7 @@ class local {
   local(const local&) = delete;
   local& operator=(const local&) = delete;
 
+  // This goroutine's value, or this plain thread's; made on first use.
   T& get() {
     if (detail::local_value* const v = detail::find_local_value(key_.get())) [[likely]]
       return static_cast<node*>(v)->value;
@@ -78,3 +80,4 @@ class local {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -9,6 +9,7 @@
 #include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -28,6 +29,7 @@ class mutex {
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
 
+  // Waits until it is free, and takes it.
   void lock() noexcept {
     // Looks first: while somebody waits for its turn to compete, the word of a free mutex is not 0.
     std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
@@ -127,3 +129,4 @@ class mutex {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

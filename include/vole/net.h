@@ -40,6 +40,7 @@
 #include <vole/net_listen.h>
 #include <vole/net_options.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -59,3 +60,4 @@ bool wait_writable(int fd, const context& ctx, std::error_code& error);
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

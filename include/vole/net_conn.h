@@ -25,14 +25,17 @@
 #include <vole/detail/net_bytes.h>
 #include <vole/detail/net_handle.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace net {
 
+// What write takes several of.
 using const_buffer = std::span<const std::byte>;
 
 // The process at the other end of a unix socket, as it was when the connection was made.
 struct credentials {
+  // The process, its user and its group.
   pid_t pid = 0;
   uid_t uid = 0;
   gid_t gid = 0;
@@ -207,6 +210,7 @@ class packet_conn : public detail::net_handle {
 
   address remote_address() const;  // empty, unless it was adopted connected
 
+  // Sends one datagram to that address: how many bytes of it were sent.
   std::size_t write_to(std::span<const std::byte> from, const address& to);
   std::size_t write_to(std::span<const std::byte> from, const address& to, std::error_code& error);
   std::size_t write_to(std::span<const std::byte> from, const address& to, const context& ctx);
@@ -232,3 +236,4 @@ class packet_conn : public detail::net_handle {
 }  // namespace net
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -12,6 +12,7 @@
 #include <vole/net_conn.h>
 #include <vole/net_options.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace net {
@@ -70,3 +71,4 @@ struct srv {
 }  // namespace net
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

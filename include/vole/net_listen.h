@@ -8,6 +8,7 @@
 #include <vole/net_conn.h>
 #include <vole/net_options.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace net {
@@ -47,3 +48,4 @@ class listener : public detail::net_handle {
 }  // namespace net
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

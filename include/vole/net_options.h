@@ -9,6 +9,7 @@
 #include <vole/detail/net_address.h>
 #include <vole/detail/time.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace net {
@@ -16,7 +17,7 @@ namespace net {
 // net::dial("tcp", at, {.timeout = 5s, .no_delay = false}). The kernel's refusal of an option that
 // was asked for is dial's error.
 struct dial_options {
-  context ctx = context::background();
+  context ctx = context::background();  // ends it, too
   detail::any_duration timeout = duration::max();  // for all of it
   address local = {};                              // where the connection is to come from
   detail::any_duration keep_alive = std::chrono::seconds(15);  // tcp; zero or less: none
@@ -45,3 +46,4 @@ struct listen_options {
 }  // namespace net
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

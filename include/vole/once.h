@@ -15,6 +15,7 @@
 #include <vole/detail/race.h>
 #include <vole/detail/waitable.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -89,6 +90,7 @@ class once_value {
   once_value(const once_value&) = delete;
   once_value& operator=(const once_value&) = delete;
 
+  // The value; computed by the first who asks.
   result_type operator()() const {
     once_.call([this] { compute(); });
     if (error_) [[unlikely]]
@@ -137,3 +139,4 @@ once_value(F) -> once_value<F>;
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

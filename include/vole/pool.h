@@ -9,6 +9,7 @@
 #include <vole/detail/maker.h>
 #include <vole/detail/pool_shards.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -53,3 +54,4 @@ class pool {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -32,6 +32,7 @@
 #include <vole/context.h>
 #include <vole/net_conn.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace process {
@@ -64,6 +65,7 @@ enum class stream : unsigned char {
   null,     // /dev/null
 };
 
+// How a program is started.
 struct options {
   std::string input = {};      // run: what it reads, and then the end
   std::string directory = {};  // where it runs; empty: here
@@ -77,6 +79,7 @@ struct options {
   std::size_t limit = std::numeric_limits<std::size_t>::max();
 };
 
+// What came of it.
 struct result {
   std::string output;
   exit_status status;
@@ -113,6 +116,7 @@ class child {
   // False: it has ended and wait() has said so, or the kernel refused.
   bool kill(int signal = SIGKILL) noexcept;
 
+  // For start(): the ends of its pipes.
   void attach(net::conn in, net::conn out, net::conn err) noexcept {  // vole's own
     in_ = std::move(in);
     out_ = std::move(out);
@@ -145,3 +149,4 @@ result run(const command& c, const options& o, const context& ctx, std::error_co
 }  // namespace process
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

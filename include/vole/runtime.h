@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -20,6 +21,7 @@ int set_max_procs(int n);
 // Returns the previous value; n < 1: std::invalid_argument.
 int set_max_threads(int n);
 
+// How many goroutines there are; the one that asks.
 std::size_t num_goroutines() noexcept;
 std::uint64_t goroutine_id() noexcept;  // 0 when not on a goroutine
 
@@ -32,7 +34,9 @@ void unlock_os_thread() noexcept;
 // returned, a goroutine that calls this, or anything else of vole's, sleeps there for ever.
 void checkpoint() noexcept;
 
+// Counts of what the scheduler has and has done. docs/performance.md says how to read them.
 struct runtime_stats {
+  // Ps, and those of them that have nothing to do.
   int procs = 0, idle_procs = 0;
   // Those that run goroutines. The kernel shows more: vole-sysmon, vole-maker, vole-signals while
   // signals are registered, vole-reports if reports were asked for (stall=, sigquit=1,
@@ -57,6 +61,7 @@ struct runtime_stats {
   std::size_t stacks_in_use = 0;       // held by goroutines, or kept at hand by a proc
   std::size_t stacks_free = 0, stacks_returned = 0;
 };
+// The counts now. They are read one after the other, while the runtime goes on.
 runtime_stats stats() noexcept;
 
 // Every goroutine: its status, what it waits for and how long, the calls it is in, who made it and
@@ -82,8 +87,9 @@ struct frame {
   const void* pc = nullptr;    // where the call returns to
 };
 
+// A goroutine, as a dump shows it.
 struct goroutine_info {
-  std::uint64_t id = 0;
+  std::uint64_t id = 0;  // from 1 on; never used again
   std::uint64_t parent = 0;    // 0: it was made by a plain thread
   std::string name;            // of go_options
   std::string status;          // "running", "runnable", "waiting", "syscall", "evicted", "preempted"
@@ -96,6 +102,7 @@ struct goroutine_info {
   // begun.
   std::vector<frame> stack;
 };
+// All of them, with their stacks: what dump_goroutines prints.
 std::vector<goroutine_info> goroutines();
 
 // The counts of stats() in the text format of Prometheus, for your own endpoint.
@@ -107,3 +114,4 @@ void shutdown();
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -21,6 +21,7 @@
 #include <vole/chan.h>
 #include <vole/detail/select_core.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -347,3 +348,4 @@ std::size_t select(std::span<select_case> cases);
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

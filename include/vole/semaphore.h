@@ -9,6 +9,7 @@
 #include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -30,6 +31,7 @@ class semaphore {
   semaphore(const semaphore&) = delete;
   semaphore& operator=(const semaphore&) = delete;
 
+  // Waits until there are n permits, and takes them.
   void acquire(std::int32_t n = 1) noexcept {
     if (!try_acquire(n)) [[unlikely]]
       detail::semaphore_acquire_slow(state_, n), after_releases(true);
@@ -112,3 +114,4 @@ class semaphore {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

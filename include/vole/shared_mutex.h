@@ -9,6 +9,7 @@
 #include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -26,10 +27,12 @@ class shared_mutex {
   shared_mutex(const shared_mutex&) = delete;
   shared_mutex& operator=(const shared_mutex&) = delete;
 
+  // Waits until nobody has it, and takes it alone.
   void lock() noexcept {
     if (!try_lock()) [[unlikely]]
       detail::shared_lock_slow(state_), sign();
   }
+  // Takes it alone if nobody has it. Does not wait.
   [[nodiscard]] bool try_lock() noexcept {
     std::uint64_t seen = 0;
     if (change(seen, detail::shared_flag::writer, std::memory_order_acquire))
@@ -67,6 +70,7 @@ class shared_mutex {
     if (!try_lock_shared()) [[unlikely]]
       detail::shared_lock_shared_slow(state_), reads_after_writers(true);
   }
+  // Takes it beside other readers if no writer has it or waits for it. Does not wait.
   [[nodiscard]] bool try_lock_shared() noexcept {
     std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     while ((seen & blocks_readers) == 0)
@@ -75,6 +79,7 @@ class shared_mutex {
     detail::end_if_left_behind();
     return false;
   }
+  // The same, but waits until then, or for so long.
   [[nodiscard]] bool try_lock_shared_until(detail::any_time_point t) noexcept {
     return try_lock_shared() ||
            reads_after_writers(detail::shared_lock_shared_until(state_, detail::to_ns(t)));
@@ -93,6 +98,7 @@ class shared_mutex {
            (try_lock_shared() ||
             reads_after_writers(detail::shared_lock_shared_unless(state_, ctx, error)));
   }
+  // Gives back what lock_shared took.
   void unlock_shared() noexcept {
     detail::race::release(&state_.readers);
     std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
@@ -130,3 +136,4 @@ class shared_mutex {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

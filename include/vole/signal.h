@@ -11,6 +11,7 @@
 #include <vole/chan.h>
 #include <vole/context.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -67,6 +68,7 @@ class signal_received : public std::runtime_error {
   explicit signal_received(int number)
       : std::runtime_error("vole: signal " + std::to_string(number) + " received"),
         number_(number) {}
+  // Which signal it was.
   int number() const noexcept { return number_; }
 
  private:
@@ -100,3 +102,4 @@ void reset_signal(int number);
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

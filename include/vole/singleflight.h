@@ -24,6 +24,7 @@
 #include <vole/context.h>
 #include <vole/mutex.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -145,3 +146,4 @@ class singleflight {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

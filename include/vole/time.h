@@ -15,6 +15,7 @@
 #include <vole/detail/left_behind.h>
 #include <vole/detail/time.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -163,3 +164,4 @@ func_timer after_func(detail::any_duration d, F&& fn) {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

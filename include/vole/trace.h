@@ -23,6 +23,7 @@
 
 #include <vole/detail/trace.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace trace {
@@ -92,6 +93,7 @@ class task {
   const std::uint64_t id_;  // 0: there was no trace when it began
 };
 
+// A line in the trace, at this time and on this goroutine.
 inline void log(std::string_view category, std::string_view text) noexcept {
   if (active()) detail::tell_log(0, category, text);
 }
@@ -99,3 +101,4 @@ inline void log(std::string_view category, std::string_view text) noexcept {
 }  // namespace trace
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

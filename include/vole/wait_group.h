@@ -14,6 +14,7 @@
 #include <vole/detail/spawn.h>
 #include <vole/detail/waitable.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -44,6 +45,7 @@ class wait_group {
   }
   void done() noexcept { add(-1); }
 
+  // Waits until the count is zero.
   void wait() noexcept {
     if (detail::unseen::load(state_.word, std::memory_order_acquire) == 0) {
       detail::end_if_left_behind();
@@ -80,6 +82,10 @@ class wait_group {
     start(detail::name_of(options), options.stack_size, std::forward<F>(fn),
           std::forward<Args>(args)...);
   }
+  // A mistake. The compiler shows the line with the name.
+  template <class F, class... Args>
+    requires detail::not_startable<F, Args...>
+  void go(F&&, Args&&...) = delete;  // wait_group::go: it cannot be called with copies of these arguments
 
  private:
   template <class F, class... Args>
@@ -121,3 +127,4 @@ class wait_group {
 
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -149,8 +149,8 @@ class chan_core {
 
  private:
   // User code.
-  void move_by_call(void* to, void* from) const noexcept;
-  void leave_by_call(void* moved_from) const noexcept;
+  [[gnu::visibility("hidden")]] void move_by_call(void* to, void* from) const noexcept;
+  [[gnu::visibility("hidden")]] void leave_by_call(void* moved_from) const noexcept;
 };
 
 // Before the waiter parks, under the lock.

@@ -1,21 +1,22 @@
-// Who comes after whom through a channel, as a race detector is told of it. Go's rules:
+// The order that a channel makes between goroutines, as a race detector is told of it. Go's rules:
 //
 //     send -> its receive              close -> a receive that finds it closed
 //     unbuffered: receive -> the return of its send
 //     buffered:   the k-th receive -> the return of the (k + capacity)-th send
 //     close against send is a race
 //
-// Of an unbuffered channel the two meet: who comes second comes after who waits there
-// (arch/history.h), and wakes him, who then comes after. In a ring they do not meet. There each
-// operation has a number, and the edge of the k-th is an address, two for each place of the ring and
-// some more: a send's is released before the value lies in the ring and acquired by the receive of
-// the same number, a receive's by the send `capacity` later. Who parks knows its number already if
-// all before it in the queue do, and releases then. A waiter that gives up moves those behind it on;
-// until the queue is empty they are served with an edge too many, from the waiter to its server.
+// On an unbuffered channel the two meet: the second comes after the waiter it finds
+// (arch/history.h), and wakes it, which then comes after the second. In a ring they do not meet. There
+// each operation has a number, and the edge of the k-th is an address, two for each place of the ring
+// and some more: a send's is released before the value lies in the ring and acquired by the receive of
+// the same number, a receive's by the send `capacity` later. A goroutine that parks knows its number
+// already if all before it in the queue do, and releases then. A waiter that gives up moves those
+// behind it on; until the queue is empty they are served with an edge too many, from the waiter to its
+// server.
 //
 // Who    chan/core.h, under the channel's lock, on the goroutine or thread that operates.
-// Law    sent - received is the number of values in the ring. A timer's channel has no tags: who
-//        receives there comes after who started the timer, and after no other.
+// Law    sent - received is the number of values in the ring. A timer's channel has no tags: a receiver
+//        there comes after the goroutine that started the timer, and after no other.
 // Proof  tests/races
 #pragma once
 

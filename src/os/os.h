@@ -39,6 +39,8 @@ int create_thread(thread* t, const thread_spec& spec) noexcept;
 thread this_thread() noexcept;
 void join_thread(thread t) noexcept;
 void detach_thread(thread t) noexcept;
+// Does the calling thread block a signal that threads of ours do not? So it is in a signal handler.
+bool signals_are_blocked() noexcept;
 void save_signal_mask() noexcept;  // remembers the caller's mask for later create_thread
 [[noreturn]] void park_forever() noexcept;
 void yield_thread() noexcept;

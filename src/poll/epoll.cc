@@ -20,14 +20,13 @@
 #include "base/slab.h"
 #include "os/os.h"
 #include "poll/poll.h"
+#include "poll/watch.h"
 
 namespace vole::rt::poll {
 namespace {
 
 constexpr int kBatch = 128;
 constexpr std::uint64_t kBreak = 0;  // the eventfd's user data; no descriptor lies at 0
-constexpr unsigned kTagBits = 22;    // beside a pointer to 64 aligned bytes: 48 - 6 bits
-constexpr std::uint32_t kTagMask = (1u << kTagBits) - 1;
 
 struct kernel_side {
   atomic<int> epoll{-1};              // written once, under lock
@@ -102,7 +101,9 @@ void take_break(bool blocking) noexcept {
 
 void complete(const epoll_event& e, completions& done) noexcept {
   descriptor& d = *unpack(e.data.u64);
-  if ((d.tag.load(std::memory_order_acquire) & kTagMask) != (e.data.u64 & kTagMask)) return;
+  const std::uint32_t tag = e.data.u64 & kTagMask;
+  if ((d.tag.load(std::memory_order_acquire) & kTagMask) != tag) return;
+  if (d.foreign) return complete_watched(d, {e.events, tag}, done);
   constexpr std::uint32_t kBoth = EPOLLERR | EPOLLHUP;
   if ((e.events & (EPOLLRDHUP | EPOLLPRI | kBoth)) != 0) d.odd.store(true, seq_cst);
   if ((e.events & (EPOLLIN | EPOLLRDHUP | EPOLLPRI | kBoth)) != 0)
@@ -169,6 +170,30 @@ void start_again_in_child() noexcept {
     epoll_event e = everything(d);
     epoll_ctl(kernel.epoll.load(relaxed), EPOLL_CTL_ADD, d->fd, &e);
   });
+  forget_registrations();
+}
+
+// Once the number has meant another file, which of the two calls is right is a guess.
+int arm(descriptor& d, int fd, std::uint32_t events, bool* another) noexcept {
+  const int epoll = kernel.epoll.load(relaxed);
+  epoll_event e{};
+  e.events = events | EPOLLONESHOT;
+  e.data.u64 = pack(&d, d.tag.load(relaxed));
+  *another = false;
+  if (d.fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &e) == 0) return 0;
+  if (d.fd >= 0 && errno != ENOENT) return errno;
+  *another = d.fd >= 0;
+  d.fd = fd;
+  if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) == 0) return 0;
+  if (errno == EEXIST && epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &e) == 0) return 0;
+  d.fd = -1;
+  return errno;
+}
+
+bool start_and_count() noexcept {
+  if (start() != 0) return false;
+  kernel.open.fetch_add(1, seq_cst);
+  return true;
 }
 
 std::size_t open_count() noexcept { return kernel.open.load(seq_cst); }

@@ -80,10 +80,10 @@ class cancel_node final : public context_node, public cancel_link, public rt::in
 
   std::error_code error() const noexcept;
 
-  bool arm(rt::interrupt& i) noexcept override;
-  bool disarm(rt::interrupt& i) noexcept override;
+  [[gnu::visibility("hidden")]] bool arm(rt::interrupt& i) noexcept override;
+  [[gnu::visibility("hidden")]] bool disarm(rt::interrupt& i) noexcept override;
   // Empties the list. Returns the interrupts that are to be fired, linked by `next`.
-  rt::interrupt* claim_all_locked(M* m) noexcept;
+  [[gnu::visibility("hidden")]] rt::interrupt* claim_all_locked(M* m) noexcept;
 
   cancel_node* const above;             // whose list it is in while that one is live; may be null
   const std::int64_t deadline;          // kNeverNs: none

@@ -19,7 +19,7 @@ namespace detail {
 
 template <class Record, class Does = Record>
 struct detached_call {
-  // Who makes it known to whoever may start it, before that: what it does comes after.
+  // Called before another thread may learn of the record and start it: the goroutine comes after this.
   static void before(const Record* r) noexcept { base::race::release(r); }
   // Any thread, user context.
   static void start(Record* r, void* created_at) noexcept {

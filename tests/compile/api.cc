@@ -378,6 +378,33 @@ void io(vole::net::conn& c, vole::net::conn& d, const vole::context& ctx) {
   (void)(ended.exit_code() + static_cast<int>(n + output.size() + errors.size()));
 }
 
+// ── trace.h ──
+void trace() {
+  std::error_code error;
+  vole::trace::start("file");
+  vole::trace::stop();
+  vole::trace::start("file", error);
+  vole::trace::stop(error);
+  vole::trace::record();
+  vole::trace::record({.bytes = 1 << 20, .window = 5s, .ring = "file"}, error);
+  const vole::trace::recorder_options options{.window = std::chrono::seconds(1)};
+  vole::trace::record(options);
+  vole::trace::snapshot("file");
+  vole::trace::stop_recording();
+  const vole::trace::region r("name");
+  const vole::trace::task t("name");
+  vole::trace::log("category", "text");
+  (void)vole::trace::active();
+}
+
+void versions() {
+  const vole::go_options options{.name = "x"};
+  vole::go(options, [] {});
+  const std::string_view text = vole::version();
+  const vole::runtime_stats s = vole::stats();
+  (void)(vole::version_number() + static_cast<int>(text.size() + s.hooked_waits + s.hooked_migrations));
+}
+
 void errors() {
   std::error_code e = vole::errc::deadline_exceeded;
   (void)(e == std::errc::timed_out);
@@ -392,4 +419,5 @@ int main(int argc, char**) {
   auto [a, b] = vole::net::pipe();
   run_and_go(), runtime(), blocking(), channels(ctx), select(ctx), sync(ctx, {}), containers(ctx);
   time(), context({}), signals(ctx), groups(ctx), net(ctx), io(a, b, ctx), errors();
+  trace(), versions();
 }

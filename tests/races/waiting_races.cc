@@ -452,7 +452,7 @@ RACE(semaphore_as_mutex) {
   both(add, add);
 }
 
-// Who releases comes before who acquires, and not before the next who releases.
+// A release comes before the acquire that it serves, and not before the next release.
 RACE(two_releases) {
   vole::semaphore s(0);
   SHARED(x);

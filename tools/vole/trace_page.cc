@@ -3,14 +3,15 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <system_error>
 
-#include "commands.h"
 #include "gzip.h"
+#include "refusal.h"
 
 namespace vole_command {
 namespace {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -39,17 +40,18 @@ chan_core* chan_share(chan_core* c) noexcept;
 void chan_drop(chan_core* c) noexcept;
 
 // `value` is moved from, `room` is constructed, exactly if the result says ok, or passed() of it.
+// Not passed: the channel is closed (and drained, for who receives).
 // A whole word: what the waker left, as it is, so that nothing remains to be done after a switch.
 // Plain: plain_size of the channel's type. A function for each, so that none has to ask.
 template <std::size_t Plain>
-std::uintptr_t chan_send(chan_core* c, void* value) noexcept;   // not passed: closed
+[[gnu::visibility("default")]] std::uintptr_t chan_send(chan_core* c, void* value) noexcept;
 template <std::size_t Plain>
-std::uintptr_t chan_recv(chan_core* c, void* room) noexcept;    // not passed: closed and drained
+[[gnu::visibility("default")]] std::uintptr_t chan_recv(chan_core* c, void* room) noexcept;
 inline bool passed(std::uintptr_t result) noexcept { return (result & 1) != 0; }
 template <std::size_t Plain>
-chan_status chan_try_send(chan_core* c, void* value) noexcept;
+[[gnu::visibility("default")]] chan_status chan_try_send(chan_core* c, void* value) noexcept;
 template <std::size_t Plain>
-chan_status chan_try_recv(chan_core* c, void* room) noexcept;
+[[gnu::visibility("default")]] chan_status chan_try_recv(chan_core* c, void* room) noexcept;
 // `when`: ns of the steady clock.
 chan_status chan_send_until(chan_core* c, void* value, std::int64_t when) noexcept;
 chan_status chan_recv_until(chan_core* c, void* room, std::int64_t when) noexcept;
@@ -68,3 +70,4 @@ std::size_t chan_capacity(const chan_core* c) noexcept;
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -17,6 +17,7 @@
 
 #include <vole/detail/chan_core.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -148,3 +149,4 @@ class incoming {
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -2,6 +2,7 @@
 // function vole_preemptible.
 #pragma once
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -12,3 +13,4 @@ void at_function_entry() noexcept;
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

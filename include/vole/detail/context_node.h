@@ -14,6 +14,7 @@ namespace vole::rt {
 class interrupter;
 }
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -95,3 +96,4 @@ class typed_value final : private value_room<T>, public value_node {
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

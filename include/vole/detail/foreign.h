@@ -20,6 +20,7 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -71,7 +72,7 @@ class closing {
   void end() noexcept;
 
   const unsigned first_, last_;
-  bool done_ = false;
+  bool done_ = false, tells_ = false;
 };
 
 // In a loop of calls that never have to wait: gives way to others if vole asks for it, and comes
@@ -82,3 +83,4 @@ void give_way() noexcept;
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -91,3 +92,4 @@ using call_t = typename call_of<std::decay_t<F>, std::decay_t<Args>...>::type;
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -37,3 +38,4 @@ class head_count {
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

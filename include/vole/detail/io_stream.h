@@ -11,6 +11,7 @@
 #include <vole/file.h>
 #include <vole/net.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace io {
@@ -127,3 +128,4 @@ std::size_t read_descriptor(int file, std::span<std::byte> to, const context* ct
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -16,6 +16,7 @@
 #include <vole/detail/thrower.h>
 #include <vole/sync.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -229,3 +230,4 @@ class joinable_task final : public join_state<R> {
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -15,13 +15,14 @@ namespace vole::rt {
 
 // How many threads runtimes have left in user code, less those that sleep since; and one more while
 // a runtime ends. Almost always 0.
-extern std::atomic<std::uint32_t> left_behind;
+[[gnu::visibility("default")]] extern std::atomic<std::uint32_t> left_behind;
 
 // Sleeps for ever if the runtime of this thread's goroutine is ending, or has ended.
-void sleep_if_left_behind() noexcept;
+[[gnu::visibility("default")]] void sleep_if_left_behind() noexcept;
 
 }  // namespace vole::rt
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -37,3 +38,4 @@ inline void end_if_left_behind() noexcept {
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -37,3 +38,4 @@ void add_local_value(local_value* v);                       // throws std::bad_a
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -16,6 +16,7 @@
 #include <format>
 #endif
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -73,6 +74,7 @@ class address {
 }  // namespace net
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop
 
 template <>
 struct std::hash<vole::net::address> {

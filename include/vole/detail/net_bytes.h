@@ -11,6 +11,7 @@
 
 #include <vole/context.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace net {
@@ -82,3 +83,4 @@ std::span<const std::byte> bytes_of(const R& r) noexcept {
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include <vole/detail/net_address.h>
 #include <vole/detail/time.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -52,3 +53,4 @@ class net_handle {
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 
 #include <cxxabi.h>
 
+#include <concepts>
 #include <exception>
 #include <functional>
 #include <type_traits>
@@ -10,6 +11,7 @@
 
 #include <vole/detail/thrower.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -26,6 +28,13 @@ class rethrowing {
   ~rethrowing();
   rethrowing(const rethrowing&) = delete;
   rethrowing& operator=(const rethrowing&) = delete;
+};
+
+template <class F>
+concept main_function = std::invocable<F> && requires {
+  requires std::is_void_v<std::invoke_result_t<F>> || requires(F&& f) {
+    static_cast<int>(std::invoke(std::forward<F>(f)));
+  };
 };
 
 template <class F>
@@ -64,3 +73,4 @@ int run_with(F&& main_fn) {
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

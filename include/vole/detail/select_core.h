@@ -6,6 +6,7 @@
 
 #include <vole/detail/chan_core.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -42,3 +43,4 @@ select_result select_core(const select_op* ops, std::size_t n, select_scratch* r
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -16,6 +16,7 @@
 
 #include <vole/detail/race.h>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -131,3 +132,4 @@ template <class F, class... Args>
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

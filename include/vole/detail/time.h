@@ -8,6 +8,7 @@
 #include <ratio>
 #include <type_traits>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -113,3 +114,4 @@ inline time_point any_time_point::from_now(duration when, duration by_that_clock
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 namespace detail {
@@ -19,3 +20,4 @@ void tell_log(std::uint64_t task, std::string_view category, std::string_view te
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

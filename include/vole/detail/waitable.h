@@ -18,6 +18,7 @@ namespace vole::rt {
 struct waiter;
 }
 
+#pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
@@ -208,3 +209,4 @@ void once_end(waitable& s, bool done) noexcept;
 }  // namespace detail
 }  // namespace v0
 }  // namespace vole
+#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 #include <bit>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <new>
 #include <string_view>
 #include <pthread.h>
@@ -93,6 +94,15 @@ int create_thread(thread* t, const thread_spec& spec) noexcept {
 void join_thread(thread t) noexcept { pthread_join(std::bit_cast<pthread_t>(t.handle), nullptr); }
 
 void detach_thread(thread t) noexcept { pthread_detach(std::bit_cast<pthread_t>(t.handle)); }
+
+bool signals_are_blocked() noexcept {
+  std::uint64_t here = 0, usual = 0;
+  sigset_t now;
+  pthread_sigmask(SIG_SETMASK, nullptr, &now);
+  std::memcpy(&here, &now, sizeof(here));
+  std::memcpy(&usual, &saved_mask, sizeof(usual));
+  return (here & ~usual) != 0;
+}
 
 void save_signal_mask() noexcept {
   pthread_sigmask(SIG_SETMASK, nullptr, &saved_mask);

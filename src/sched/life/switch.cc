@@ -8,6 +8,7 @@
 #include "sched/work/env.h"
 #include "sched/life/exit.h"
 #include "sched/work/find.h"
+#include "sched/work/home.h"
 #include "sched/park.h"
 #include "sched/life/records.h"
 #include "sched/state.h"
@@ -42,10 +43,15 @@ inline void swap_exceptions(M& m, G* from, G* to) noexcept {
   live = brings ? take_exceptions(*to) : arch::exception_globals{};
 }
 
-// A yield may return at once unless somebody else has anything to do: a request, global work, the
-// own queue.
+// There is mail for this thread (sched/work/home.h): g0 takes it out.
+[[gnu::always_inline]] inline bool is_told(const M& m) noexcept {
+  return (m.hot.unplain.load(relaxed) & hot_words<P>::kMail) != 0;
+}
+
+// A yield may return at once unless somebody else has anything to do: a request, mail, global work,
+// the own queue.
 bool nothing_else_to_do(M& m) noexcept {
-  return m.hot.attention.load(relaxed) == 0 && sched.global.size_hint() == 0 &&
+  return m.hot.attention.load(relaxed) == 0 && !is_told(m) && sched.global.size_hint() == 0 &&
          m.p->ring.size() == 0 && m.p->runnext.load(relaxed) == nullptr &&
          m.p->ready_next.load(relaxed) == nullptr;
 }
@@ -89,6 +95,7 @@ bool nothing_else_to_do(M& m) noexcept {
 
 // A picked goroutine that has no stack yet, or is locked to a thread: can it run right here?
 [[gnu::noinline]] G* settle(M& m, G* g) noexcept {
+  if (home::is_home(m, *g)) return g;
   if (!g->locked && (g->started || attach_cached_stack(*m.p, g))) return g;
   m.picked = g;
   return nullptr;
@@ -98,7 +105,7 @@ bool nothing_else_to_do(M& m) noexcept {
 // goroutine that was taken already, if any). An unstarted G comes with a stack, unless `spare` fits it.
 [[gnu::always_inline]] inline G* pick(M& m, const stack* spare) noexcept {
   P* const p = m.p;
-  if (p == nullptr || !is_free(m)) return nullptr;
+  if (p == nullptr || !is_free(m) || is_told(m)) return nullptr;
   runnable* r = take_ready_next_owner(*p);
   if (r == nullptr) {
     if (others_are_due(*p)) return nullptr;

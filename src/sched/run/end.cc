@@ -4,6 +4,7 @@
 #include "base/fatal.h"
 #include "os/os.h"
 #include "poll/poll.h"
+#include "poll/watch.h"
 #include "sched/work/env.h"
 #include "sched/hold/thread_maker.h"
 #include "sched/park.h"
@@ -119,6 +120,9 @@ void wake_polling_guests() noexcept {
         if (waiter* const guest = poll::unblock(d, w, false)) wake(nullptr, guest);
       },
       nullptr);
+  poll::completions foreign;
+  poll::end_all_parties(foreign);
+  while (waiter* const guest = foreign.pop()) wake(nullptr, guest, poll::kReadyAgain);
 }
 
 constinit atomic<std::uint32_t> farewells{0};  // futex word
