@@ -266,13 +266,13 @@ RACE(stop_token) {
   vole::chan<> over;  // stop_callback takes who is on its thread for who runs it
   both(
       [&, c = std::move(cancel)]() mutable {
+        if constexpr (kRacy) wrote.after();  // or it runs as it is registered
         c();
         over.close();
       },
       [&, ctx = ctx] {
         if constexpr (!kRacy) x = 1;
         const std::stop_callback watch(ctx.stop_token(), [&] {
-          if constexpr (kRacy) wrote.after();
           ++x;
           ran.send();
         });
