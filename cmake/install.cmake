@@ -5,10 +5,13 @@ include(CMakePackageConfigHelpers)
 
 set(vole_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vole)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME libvole-dev)  # packages.cmake makes a package of each
-install(TARGETS vole vole_preemptible EXPORT vole-targets
+install(TARGETS vole vole_preemptible vole_hooks_archive vole_hooks EXPORT vole-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libvole-dev
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     COMPONENT libvole NAMELINK_COMPONENT libvole-dev)
+if(TARGET vole_preload)
+  install(TARGETS vole_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT vole-tools)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/vole
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(EXPORT vole-targets NAMESPACE vole:: DESTINATION ${vole_package_dir})
@@ -50,7 +53,10 @@ else()
   set(vole_pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/vole.pc.in ${PROJECT_BINARY_DIR}/vole.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/vole.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/vole-hooks.pc.in ${PROJECT_BINARY_DIR}/vole-hooks.pc
+  @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/vole.pc ${PROJECT_BINARY_DIR}/vole-hooks.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 include(${CMAKE_CURRENT_LIST_DIR}/install_gdb.cmake)
 

@@ -21,7 +21,8 @@ function(vole_sees_rooms target)
   endif()
 endfunction()
 
-# vole_sanitize(<target>): VOLE_SANITIZE, for the target and for all that link it.
+# vole_sanitize(<target> [UNSEEN]): VOLE_SANITIZE, for the target and for all that link it. UNSEEN: for
+# those only, if it is TSan (cmake/races.cmake).
 function(vole_sanitize target)
   if(NOT VOLE_SANITIZE)
     return()
@@ -30,7 +31,11 @@ function(vole_sanitize target)
   if(VOLE_SANITIZE MATCHES "undefined")
     list(APPEND flags -fno-sanitize-recover=all)
   endif()
-  target_compile_options(${target} PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
+  set(scope PUBLIC)
+  if(VOLE_SANITIZE MATCHES "thread" AND "${ARGV1}" STREQUAL "UNSEEN")
+    set(scope INTERFACE)
+  endif()
+  target_compile_options(${target} ${scope} "$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
   target_link_options(${target} PUBLIC ${flags})
   # The assembler sees these two as well.
   if(VOLE_SANITIZE MATCHES "address")

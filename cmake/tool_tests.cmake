@@ -52,6 +52,15 @@ if(vole_as_shipped AND NOT BUILD_SHARED_LIBS)
     vole_own_code(tools_outside_${kind})
     target_link_libraries(tools_outside_${kind} PRIVATE ${vole_as_shipped})
   endforeach()
+  # Functions in functions, all inlined.
+  add_executable(tools_lambdas_optimised ${PROJECT_SOURCE_DIR}/tests/tools/lambdas_child.cc)
+  set_target_properties(tools_lambdas_optimised PROPERTIES
+    OUTPUT_NAME lambdas_optimised
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
+  target_include_directories(tools_lambdas_optimised PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_compile_options(tools_lambdas_optimised PRIVATE -O2 -g)
+  vole_own_code(tools_lambdas_optimised)
+  target_link_libraries(tools_lambdas_optimised PRIVATE ${vole_as_shipped})
   target_compile_options(tools_outside_release PRIVATE -O2 -g0)
   target_compile_options(tools_outside_optimised PRIVATE -O2 -g)
   target_link_libraries(tools_parked_release PRIVATE ${vole_as_shipped})
@@ -80,8 +89,16 @@ endforeach()
 # each, or as many seconds as VOLE_FUZZ_SECONDS says.
 find_program(VOLE_CLANG clang++)
 mark_as_advanced(VOLE_CLANG)
-function(vole_add_fuzzer name)  # the sources that it is linked with follow
+set(vole_fuzz_corpus ${PROJECT_SOURCE_DIR}/tests/tools/corpus)  # good input, for those that need some
+function(vole_add_fuzzer name)  # the sources that it is linked with follow, and -l libraries
+  set(libraries ${ARGN})
+  list(FILTER libraries INCLUDE REGEX "^-l")
+  list(FILTER ARGN EXCLUDE REGEX "^-l")
   list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/)
+  set(corpus)
+  if(EXISTS ${vole_fuzz_corpus}/${name})
+    set(corpus ${vole_fuzz_corpus}/${name})
+  endif()
   set(fuzzed ${PROJECT_SOURCE_DIR}/tests/tools/${name}.cc ${ARGN})
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*.h)
   set(fuzzer ${PROJECT_BINARY_DIR}/tools/${name})
@@ -89,13 +106,16 @@ function(vole_add_fuzzer name)  # the sources that it is linked with follow
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/tools
     COMMAND ${VOLE_CLANG} -std=c++20 -g1 -O1 -fsanitize=fuzzer,address,undefined
       -fno-sanitize-recover=all -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/tools/vole
-      ${fuzzed} -o ${fuzzer}
+      -DVOLE_CORPUS=\"${vole_fuzz_corpus}\" ${fuzzed} ${libraries} -o ${fuzzer}
     DEPENDS ${fuzzed} ${headers}
     VERBATIM)
   add_custom_target(tools_${name} ALL DEPENDS ${fuzzer})
   add_test(NAME ${VOLE_TEST_PREFIX}tools_${name} COMMAND sh -c
-    "exec \"$0\" -max_total_time=\"\${VOLE_FUZZ_SECONDS:-4}\" -max_len=4096 -len_control=0 -print_final_stats=1"
-    ${fuzzer})
+    # What it finds worth keeping goes into the first folder: not into the sources.
+    "new=$(mktemp -d) || exit
+     \"$0\" -max_total_time=\"\${VOLE_FUZZ_SECONDS:-4}\" -max_len=4096 -len_control=0 -print_final_stats=1 \"$new\" \"$@\"
+     status=$?; rm -rf \"$new\"; exit $status"
+    ${fuzzer} ${corpus})
   vole_describe_test(tools_${name} tools)
 endfunction()
 
@@ -116,6 +136,11 @@ if(VOLE_CLANG AND VOLE_LIBDW_INCLUDE)
   vole_add_fuzzer(core_fuzz ${parts})
   vole_add_fuzzer(notes_fuzz tools/vole/outside/elf_image.cc)
   vole_add_fuzzer(line_fuzz src/symbols/line_table.cc src/walk/bytes.cc)
+  vole_add_fuzzer(scopes_fuzz src/symbols/scopes.cc src/symbols/dies.cc src/walk/bytes.cc)
+  list(APPEND parts tools/vole/outside/core_threads.cc tools/vole/outside/core_output.cc)
+  vole_add_fuzzer(threads_fuzz ${parts})
+  vole_add_fuzzer(dwarf_fuzz tools/vole/outside/dwarf_index.cc src/symbols/scopes.cc
+    src/symbols/dies.cc src/walk/bytes.cc -ldw -lelf)
   vole_add_fuzzer(walk_fuzz src/walk/bytes.cc src/walk/expression.cc src/walk/memory.cc
     src/walk/row.cc src/walk/walk.cc)
 endif()

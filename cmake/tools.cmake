@@ -27,8 +27,8 @@ if(VOLE_LIBDW_INCLUDE AND VOLE_LIBDW_LIBRARY AND VOLE_LIBELF_LIBRARY)
   # Dumps from outside and from inside are worded by the same code. It asks for names of addresses:
   # in the library of symbols/, here of outside/names.cc.
   foreach(shared IN ITEMS sched/report/frames sched/report/captured sched/report/holders sched/report/cycles
-      sched/report/dump_text gmp/status symbols/names base/fatal os/linux/memory os/linux/stderr
-      os/linux/futex os/linux/clock)
+      sched/report/dump_text gmp/status symbols/names symbols/scopes symbols/dies walk/bytes base/fatal
+      os/linux/memory os/linux/stderr os/linux/futex os/linux/clock)
     list(APPEND vole_tool_sources ${PROJECT_SOURCE_DIR}/src/${shared}.cc)
   endforeach()
 else()
@@ -66,6 +66,10 @@ endif()
 set(vole_tool_flags)
 if(VOLE_SANITIZE)
   set(vole_tool_flags -fsanitize=${VOLE_SANITIZE})
+endif()
+if(TARGET vole_preload)
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/bin/preload.txt
+    CONTENT "$<TARGET_FILE:vole_preload>\n")
 endif()
 file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/bin/tree.txt
   CONTENT "${PROJECT_SOURCE_DIR}/include\n$<TARGET_LINKER_FILE:vole>\n")

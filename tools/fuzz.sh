@@ -20,8 +20,10 @@ for fuzzer in "${fuzzers[@]}"; do
   name=${fuzzer##*/}
   corpus=build/test-all/corpus/$name
   mkdir -p "$corpus"
+  good=(tests/tools/corpus/"$name"/)  # input to begin with, if there is any
+  [ -d "${good[0]}" ] || good=()
   if "$fuzzer" "-max_total_time=$seconds" "-seed=${VOLE_SEED:-0}" -max_len=4096 -print_final_stats=1 \
-      "-artifact_prefix=build/test-all/$name-" "$corpus"; then
+      "-artifact_prefix=build/test-all/$name-" "$corpus" ${good[@]+"${good[@]}"}; then
     echo "$name: nothing found in $seconds s"
   else
     echo "$name: FAILED; the input is in build/test-all"

@@ -16,7 +16,12 @@ declare -A needs=(
     /usr/include/zlib.h=zlib1g-dev"
   [test]="clang++=clang ld.lld=lld ccache=ccache pkg-config=pkg-config gdb=gdb eu-stack=elfutils
     lldb=lldb valgrind=valgrind /usr/include/valgrind/callgrind.h=valgrind
-    protoc=protobuf-compiler go=golang-go promtool=prometheus"
+    protoc=protobuf-compiler go=golang-go promtool=prometheus
+    pg_ctlcluster=postgresql psql=postgresql-client redis-server=redis-server redis-cli=redis-tools
+    mariadb-install-db=mariadb-server curl=curl
+    /usr/include/postgresql/libpq-fe.h=libpq-dev /usr/include/hiredis/hiredis.h=libhiredis-dev
+    /usr/include/mariadb/mysql.h=libmariadb-dev /usr/include/httplib.h=libcpp-httplib-dev
+    curl-config=libcurl4-openssl-dev"
   [site]="python3=python3 mkdocs=mkdocs /usr/share/doc/mkdocs-material=mkdocs-material aspell=aspell
     /usr/lib/aspell/en_GB.multi=aspell-en"
   [matrix]="clang++=clang clang++-19=clang-19"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <vole/detail/left_behind.h>
+#include <vole/detail/race.h>
 #include <vole/detail/waitable.h>
 
 #pragma GCC visibility push(default)
@@ -50,8 +51,8 @@ class barrier {
                              CompletionFunction completion = CompletionFunction())
       : state_(checked(expected)), completion_(std::move(completion)) {}
   ~barrier() {
-    if ((state_.word.load(std::memory_order_relaxed) & detail::wait_flag::anybody) != 0)
-        [[unlikely]]
+    if ((detail::unseen::load(state_.word, std::memory_order_relaxed) &
+         detail::wait_flag::anybody) != 0) [[unlikely]]
       detail::destroyed_while_used(state_, "barrier");
   }
   barrier(const barrier&) = delete;
@@ -61,8 +62,12 @@ class barrier {
   [[nodiscard]] arrival_token arrive(std::ptrdiff_t n = 1) { return arrival_token(arrive_n(n)); }
 
   void wait(arrival_token&& token) const noexcept {
-    if (is_over(token.phase_)) return detail::end_if_left_behind();
-    detail::barrier_wait_slow(state_, token.phase_);
+    if (is_over(token.phase_)) {
+      detail::end_if_left_behind();
+    } else {
+      detail::barrier_wait_slow(state_, token.phase_);
+    }
+    detail::race::acquire(edge(token.phase_));
   }
   // Until the context is cancelled at the latest: then std::system_error with its err(), which the
   // twin puts into `error`. So it is, too, if the context was cancelled before. The arrival counts
@@ -73,14 +78,16 @@ class barrier {
   }
   bool wait(arrival_token&& token, const context& ctx, std::error_code& error) const noexcept {
     if (!detail::may_wait(ctx, error)) return false;
-    return is_over(token.phase_) || detail::barrier_wait_unless(state_, token.phase_, ctx, error);
+    return detail::race::acquired_if(
+        is_over(token.phase_) || detail::barrier_wait_unless(state_, token.phase_, ctx, error),
+        edge(token.phase_));
   }
 
   // Arrives, and waits until all have.
   void arrive_and_wait() { wait(arrive()); }
   // Arrives, and is not expected in the phases that follow.
   void arrive_and_drop() {
-    if (state_.expected.fetch_sub(1, std::memory_order_relaxed) <= 0) [[unlikely]]
+    if (detail::unseen::fetch_sub(state_.expected, 1, std::memory_order_relaxed) <= 0) [[unlikely]]
       detail::barrier_overrun();
     arrive_n(1);
   }
@@ -92,18 +99,30 @@ class barrier {
   }
 
   bool is_over(std::uint64_t phase) const noexcept {
-    return (state_.word.load(std::memory_order_acquire) & detail::barrier_flag::phase) != phase;
+    return (detail::unseen::load(state_.word, std::memory_order_acquire) &
+            detail::barrier_flag::phase) != phase;
+  }
+
+  // What stands for a phase to a race detector; two phases are never under way at once.
+  const void* edge(std::uint64_t phase) const noexcept {
+    return reinterpret_cast<const char*>(&state_) + (phase == 0 ? 0 : 1);
   }
 
   std::uint64_t arrive_n(std::ptrdiff_t n) {
-    const std::uint64_t old = state_.word.fetch_sub(
-        static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift, std::memory_order_acq_rel);
+    if (detail::race::on)
+      detail::race::release(edge(detail::unseen::load(state_.word, std::memory_order_relaxed) &
+                                 detail::barrier_flag::phase));
+    const std::uint64_t old = detail::unseen::fetch_sub(
+        state_.word, static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift,
+        std::memory_order_acq_rel);
     const auto left = static_cast<std::ptrdiff_t>(old >> detail::wait_flag::count_shift);
     if (n <= 0 || n > left) [[unlikely]]
       detail::barrier_overrun();
     const std::uint64_t phase = old & detail::barrier_flag::phase;
     if (n == left) {
+      detail::race::acquire(edge(phase));
       completion_();
+      detail::race::release(edge(phase));
       detail::barrier_complete(state_);
     } else {
       detail::end_if_left_behind();

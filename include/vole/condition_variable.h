@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include <vole/detail/left_behind.h>
+#include <vole/detail/race.h>
 #include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 #include <vole/mutex.h>
@@ -29,7 +30,7 @@ class condition_variable {
  public:
   constexpr condition_variable() noexcept = default;
   ~condition_variable() {
-    if (state_.word.load(std::memory_order_acquire) != 0) [[unlikely]]
+    if (detail::unseen::load(state_.word, std::memory_order_acquire) != 0) [[unlikely]]
       detail::condition_destroyed(state_);
   }
   condition_variable(const condition_variable&) = delete;
@@ -73,8 +74,8 @@ class condition_variable {
     if (!lock.owns_lock()) [[unlikely]]
       detail::condition_without_lock();
     if (!detail::may_wait(ctx, error)) return false;
-    const bool notified =
-        detail::condition_wait_unless(state_, lock.mutex()->state_, ctx, error);
+    detail::race::release(&lock.mutex()->state_);
+    const bool notified = detail::condition_wait_unless(state_, lock.mutex()->state_, ctx, error);
     lock.mutex()->lock();
     return notified;
   }
@@ -125,6 +126,7 @@ class condition_variable {
   void wait_with(std::unique_lock<mutex>& lock, detail::condition_stop* stop) noexcept {
     if (!lock.owns_lock()) [[unlikely]]
       detail::condition_without_lock();
+    detail::race::release(&lock.mutex()->state_);
     detail::condition_wait(state_, lock.mutex()->state_, stop);
     lock.mutex()->lock();
   }
@@ -132,6 +134,7 @@ class condition_variable {
   std::cv_status wait_until_ns(std::unique_lock<mutex>& lock, std::int64_t when) noexcept {
     if (!lock.owns_lock()) [[unlikely]]
       detail::condition_without_lock();
+    detail::race::release(&lock.mutex()->state_);
     const bool in_time = detail::condition_wait_until(state_, lock.mutex()->state_, when);
     lock.mutex()->lock();
     return in_time ? std::cv_status::no_timeout : std::cv_status::timeout;
@@ -144,7 +147,8 @@ class condition_variable {
   }
 
   void notify(bool all) noexcept {
-    if ((state_.word.load(std::memory_order_relaxed) & detail::wait_flag::waiting) != 0)
+    if ((detail::unseen::load(state_.word, std::memory_order_relaxed) &
+         detail::wait_flag::waiting) != 0)
       return detail::condition_notify(state_, all);
     detail::end_if_left_behind();
   }

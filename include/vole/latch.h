@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include <vole/detail/left_behind.h>
+#include <vole/detail/race.h>
 #include <vole/detail/waitable.h>
 
 #pragma GCC visibility push(default)
@@ -23,15 +24,18 @@ class latch {
 
   explicit constexpr latch(std::ptrdiff_t expected) noexcept : state_{first(expected), {}} {}
   ~latch() {
-    if ((state_.word.load(std::memory_order_relaxed) & detail::wait_flag::all) != 0) [[unlikely]]
+    if ((detail::unseen::load(state_.word, std::memory_order_relaxed) & detail::wait_flag::all) !=
+        0) [[unlikely]]
       detail::destroyed_while_used(state_, "latch");
   }
   latch(const latch&) = delete;
   latch& operator=(const latch&) = delete;
 
   void count_down(std::ptrdiff_t n = 1) noexcept {
-    const std::uint64_t old = state_.word.fetch_sub(
-        static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift, std::memory_order_acq_rel);
+    detail::race::release(&state_);
+    const std::uint64_t old = detail::unseen::fetch_sub(
+        state_.word, static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift,
+        std::memory_order_acq_rel);
     const auto left = static_cast<std::ptrdiff_t>(old >> detail::wait_flag::count_shift);
     if (n < 0 || n >= left || detail::left_behind() != 0) [[unlikely]]
       detail::latch_count_down_slow(state_, old, n);
@@ -40,11 +44,13 @@ class latch {
   // Is the count zero? Does not wait.
   [[nodiscard]] bool try_wait() const noexcept {
     detail::end_if_left_behind();
-    return state_.word.load(std::memory_order_acquire) == 0;
+    return detail::race::acquired_if(
+        detail::unseen::load(state_.word, std::memory_order_acquire) == 0, &state_);
   }
   void wait() const noexcept {
-    if (state_.word.load(std::memory_order_acquire) == 0) return detail::end_if_left_behind();
+    if (try_wait()) return;
     detail::latch_wait_slow(state_);
+    detail::race::acquire(&state_);
   }
   // Until the context is cancelled at the latest: then std::system_error with its err(), which the
   // twin puts into `error`. So it is, too, if the context was cancelled before.
@@ -54,7 +60,8 @@ class latch {
   }
   bool wait(const context& ctx, std::error_code& error) const noexcept {
     return detail::may_wait(ctx, error) &&
-           (try_wait() || detail::latch_wait_unless(state_, ctx, error));
+           (try_wait() ||
+            detail::race::acquired_if(detail::latch_wait_unless(state_, ctx, error), &state_));
   }
 
   // Counts down by n, then waits for zero.

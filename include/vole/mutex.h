@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include <vole/detail/left_behind.h>
+#include <vole/detail/race.h>
 #include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 
@@ -31,8 +32,11 @@ class mutex {
   // Waits until it is free, and takes it.
   void lock() noexcept {
     // Looks first: while somebody waits for its turn to compete, the word of a free mutex is not 0.
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
-    if ((seen & flag::biased) != 0) return detail::mutex_lock_mine(state_);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
+    if ((seen & flag::biased) != 0) {
+      detail::mutex_lock_mine(state_);
+      return locked_after_others();
+    }
     if (take(seen)) return sign();
     // A goroutine that waits here comes straight back into this loop: no frame in between.
     detail::mutex_attempt mine;
@@ -43,12 +47,12 @@ class mutex {
   }
 
   [[nodiscard]] bool try_lock() noexcept {
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     while ((seen & (flag::held | flag::starving)) == 0) {
       if ((seen & flag::biased) != 0) {
-        if (detail::mutex_lock_biased(state_)) return true;
+        if (detail::mutex_lock_biased(state_)) return detail::race::acquired_if(true, &state_);
         detail::mutex_disown(state_);
-        seen = state_.word.load(std::memory_order_relaxed);
+        seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
       } else if (take(seen)) {
         return signed_if(true);
       }
@@ -77,13 +81,16 @@ class mutex {
   }
 
   void unlock() noexcept {
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    detail::race::release(&state_);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     if ((seen & flag::biased) != 0) return detail::mutex_unlock_biased(state_);
     if (!detail::mutex_flag::wakes_nobody(seen) ||
-        !state_.word.compare_exchange_strong(seen, seen & ~flag::held, std::memory_order_release,
-                                             std::memory_order_relaxed)) [[unlikely]]
+        !detail::unseen::compare_exchange_strong(state_.word, seen, seen & ~flag::held,
+                                                 std::memory_order_release,
+                                                 std::memory_order_relaxed)) [[unlikely]]
       return detail::mutex_unlock_slow(state_);
-    if ((seen & detail::wait_flag::all) != flag::held) [[unlikely]] detail::mutex_others_wait();
+    if ((seen & detail::wait_flag::all) != flag::held) [[unlikely]]
+      detail::mutex_others_wait();
   }
 
  private:
@@ -95,7 +102,11 @@ class mutex {
   friend class condition_variable;
 
   // It is ours: dumps see whose.
-  [[gnu::always_inline]] void sign() noexcept { detail::put_stack_place(state_.locker); }
+  [[gnu::always_inline]] void sign() noexcept {
+    locked_after_others();
+    detail::put_stack_place(state_.locker);
+  }
+  void locked_after_others() noexcept { detail::race::acquire(&state_); }
   [[gnu::always_inline]] bool signed_if(bool ours) noexcept {
     if (ours) sign();
     return ours;
@@ -104,11 +115,12 @@ class mutex {
   // Nobody's own, if it was free. False: not ours, and `seen` is what the word was.
   bool take(std::uint64_t& seen) noexcept {
     if ((seen & (flag::held | flag::starving | flag::biased)) != 0 ||
-        !state_.word.compare_exchange_strong(seen, seen + (flag::held | detail::wait_flag::one),
-                                             std::memory_order_acquire,
-                                             std::memory_order_relaxed)) [[unlikely]]
+        !detail::unseen::compare_exchange_strong(
+            state_.word, seen, seen + (flag::held | detail::wait_flag::one),
+            std::memory_order_acquire, std::memory_order_relaxed)) [[unlikely]]
       return false;
-    if (detail::mutex_is_sampled(seen)) [[unlikely]] detail::mutex_sample(state_);
+    if (detail::mutex_is_sampled(seen)) [[unlikely]]
+      detail::mutex_sample(state_);
     return true;
   }
 

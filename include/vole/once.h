@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <vole/detail/left_behind.h>
+#include <vole/detail/race.h>
 #include <vole/detail/waitable.h>
 
 #pragma GCC visibility push(default)
@@ -28,7 +29,8 @@ class once {
  public:
   constexpr once() noexcept = default;
   ~once() {
-    if ((state_.word.load(std::memory_order_relaxed) & detail::wait_flag::all) != 0) [[unlikely]]
+    if ((detail::unseen::load(state_.word, std::memory_order_relaxed) & detail::wait_flag::all) !=
+        0) [[unlikely]]
       detail::destroyed_while_used(state_, "once");
   }
   once(const once&) = delete;
@@ -37,13 +39,21 @@ class once {
   template <class F, class... Args>
   requires std::invocable<F, Args...>
   void call(F&& fn, Args&&... args) {
-    if (state_.word.load(std::memory_order_acquire) == detail::once_flag::done) [[likely]]
+    if (detail::unseen::load(state_.word, std::memory_order_acquire) == detail::once_flag::done)
+        [[likely]] {
+      detail::race::acquire(&state_);
       return detail::end_if_left_behind();
-    if (detail::once_begin(state_) == 0) return;
+    }
+    const bool is_ours = detail::once_begin(state_) != 0;
+    detail::race::acquire(&state_);
+    if (!is_ours) return;
     struct end {
       detail::waitable& state;
       bool done = false;
-      ~end() { detail::once_end(state, done); }
+      ~end() {
+        detail::race::release(&state);
+        detail::once_end(state, done);
+      }
     } turn{state_};
     std::invoke(std::forward<F>(fn), std::forward<Args>(args)...);
     turn.done = true;
@@ -65,19 +75,18 @@ class once {
 // destroyed when it has run. An fn that returns a reference gives every caller that reference; one
 // that returns nothing is Go's sync.OnceFunc.
 template <class F>
-  requires std::invocable<F>
+requires std::invocable<F>
 class once_value {
   using made = std::invoke_result_t<F>;
 
  public:
-  using result_type =
-      std::conditional_t<std::is_void_v<made> || std::is_reference_v<made>, made,
-                         std::add_lvalue_reference_t<std::add_const_t<made>>>;
+  using result_type = std::conditional_t<std::is_void_v<made> || std::is_reference_v<made>, made,
+                                         std::add_lvalue_reference_t<std::add_const_t<made>>>;
 
   template <class From>
-    requires(!std::same_as<std::remove_cvref_t<From>, once_value> &&
-             std::constructible_from<F, From>)
-  explicit constexpr once_value(From&& fn) : fn_(std::in_place, std::forward<From>(fn)) {}
+  requires(!std::same_as<std::remove_cvref_t<From>, once_value> &&
+           std::constructible_from<F, From>) explicit constexpr once_value(From&& fn)
+      : fn_(std::in_place, std::forward<From>(fn)) {}
   once_value(const once_value&) = delete;
   once_value& operator=(const once_value&) = delete;
 

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include <vole/detail/left_behind.h>
+#include <vole/detail/race.h>
 #include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 
@@ -23,7 +24,8 @@ class semaphore {
  public:
   explicit constexpr semaphore(std::int32_t permits) noexcept : state_{first(permits), {}} {}
   ~semaphore() {
-    if ((state_.word.load(std::memory_order_relaxed) & detail::wait_flag::all) != 0) [[unlikely]]
+    if ((detail::unseen::load(state_.word, std::memory_order_relaxed) & detail::wait_flag::all) !=
+        0) [[unlikely]]
       detail::destroyed_while_used(state_, "semaphore");
   }
   semaphore(const semaphore&) = delete;
@@ -32,7 +34,7 @@ class semaphore {
   // Waits until there are n permits, and takes them.
   void acquire(std::int32_t n = 1) noexcept {
     if (!try_acquire(n)) [[unlikely]]
-      detail::semaphore_acquire_slow(state_, n);
+      detail::semaphore_acquire_slow(state_, n), after_releases(true);
   }
 
   // Waits until the context is cancelled at the latest. In that case, and if it was cancelled before,
@@ -46,7 +48,8 @@ class semaphore {
     if (n < 0) [[unlikely]]
       detail::semaphore_negative();
     return detail::may_wait(ctx, error) &&
-           (try_acquire(n) || detail::semaphore_acquire_unless(state_, n, ctx, error));
+           (try_acquire(n) ||
+            after_releases(detail::semaphore_acquire_unless(state_, n, ctx, error)));
   }
   bool acquire(const context& ctx, std::error_code& error) noexcept {
     return acquire(ctx, 1, error);
@@ -58,35 +61,43 @@ class semaphore {
       detail::end_if_left_behind();
     }
     const std::uint64_t wanted = permits(n);
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     while (seen >= wanted && (seen & detail::wait_flag::waiting) == 0)
-      if (state_.word.compare_exchange_strong(seen, seen - wanted, std::memory_order_acquire,
-                                              std::memory_order_relaxed))
-        return true;
+      if (detail::unseen::compare_exchange_strong(state_.word, seen, seen - wanted,
+                                                  std::memory_order_acquire,
+                                                  std::memory_order_relaxed))
+        return after_releases(true);
     detail::end_if_left_behind();
     return false;
   }
 
   // False: the time was over first, and nothing was taken. A time that is past only tries.
   [[nodiscard]] bool try_acquire_until(detail::any_time_point t, std::int32_t n = 1) noexcept {
-    return try_acquire(n) || detail::semaphore_acquire_until(state_, n, detail::to_ns(t));
+    return try_acquire(n) ||
+           after_releases(detail::semaphore_acquire_until(state_, n, detail::to_ns(t)));
   }
   [[nodiscard]] bool try_acquire_for(detail::any_duration d, std::int32_t n = 1) noexcept {
-    return try_acquire(n) || detail::semaphore_acquire_until(state_, n, detail::deadline_after(d));
+    return try_acquire(n) ||
+           after_releases(detail::semaphore_acquire_until(state_, n, detail::deadline_after(d)));
   }
 
   void release(std::int32_t n = 1) noexcept {
     if (n < 0) [[unlikely]]
       detail::semaphore_negative();
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    detail::race::release(&state_);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     while ((seen & detail::wait_flag::waiting) == 0 && seen + permits(n) <= most)
-      if (state_.word.compare_exchange_strong(seen, seen + permits(n), std::memory_order_acq_rel,
-                                              std::memory_order_relaxed))
+      if (detail::unseen::compare_exchange_strong(state_.word, seen, seen + permits(n),
+                                                  std::memory_order_acq_rel,
+                                                  std::memory_order_relaxed))
         return detail::end_if_left_behind();
     detail::semaphore_release_slow(state_, n);
   }
 
  private:
+  bool after_releases(bool acquired) noexcept {
+    return detail::race::acquired_if(acquired, &state_);
+  }
   static constexpr std::uint64_t most =
       (std::uint64_t{0x80000000u} << detail::wait_flag::count_shift) - 1;
 

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include <vole/detail/left_behind.h>
+#include <vole/detail/race.h>
 #include <vole/detail/time.h>
 #include <vole/detail/waitable.h>
 
@@ -58,6 +59,7 @@ class shared_mutex {
            (try_lock() || signed_if(detail::shared_lock_unless(state_, ctx, error)));
   }
   void unlock() noexcept {
+    detail::race::release(&state_);
     std::uint64_t seen = detail::shared_flag::writer;
     if (!change(seen, 0, std::memory_order_release)) [[unlikely]]
       detail::shared_unlock_slow(state_);
@@ -66,22 +68,25 @@ class shared_mutex {
 
   void lock_shared() noexcept {
     if (!try_lock_shared()) [[unlikely]]
-      detail::shared_lock_shared_slow(state_);
+      detail::shared_lock_shared_slow(state_), reads_after_writers(true);
   }
   // Takes it beside other readers if no writer has it or waits for it. Does not wait.
   [[nodiscard]] bool try_lock_shared() noexcept {
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     while ((seen & blocks_readers) == 0)
-      if (change(seen, seen + detail::wait_flag::one, std::memory_order_acquire)) return true;
+      if (change(seen, seen + detail::wait_flag::one, std::memory_order_acquire))
+        return reads_after_writers(true);
     detail::end_if_left_behind();
     return false;
   }
   // The same, but waits until then, or for so long.
   [[nodiscard]] bool try_lock_shared_until(detail::any_time_point t) noexcept {
-    return try_lock_shared() || detail::shared_lock_shared_until(state_, detail::to_ns(t));
+    return try_lock_shared() ||
+           reads_after_writers(detail::shared_lock_shared_until(state_, detail::to_ns(t)));
   }
   [[nodiscard]] bool try_lock_shared_for(detail::any_duration d) noexcept {
-    return try_lock_shared() || detail::shared_lock_shared_until(state_, detail::deadline_after(d));
+    return try_lock_shared() ||
+           reads_after_writers(detail::shared_lock_shared_until(state_, detail::deadline_after(d)));
   }
   void lock_shared(const context& ctx) {
     std::error_code error;
@@ -90,11 +95,13 @@ class shared_mutex {
   }
   [[nodiscard]] bool lock_shared(const context& ctx, std::error_code& error) noexcept {
     return detail::may_wait(ctx, error) &&
-           (try_lock_shared() || detail::shared_lock_shared_unless(state_, ctx, error));
+           (try_lock_shared() ||
+            reads_after_writers(detail::shared_lock_shared_unless(state_, ctx, error)));
   }
   // Gives back what lock_shared took.
   void unlock_shared() noexcept {
-    std::uint64_t seen = state_.word.load(std::memory_order_relaxed);
+    detail::race::release(&state_.readers);
+    std::uint64_t seen = detail::unseen::load(state_.word, std::memory_order_relaxed);
     // With somebody waiting, or nobody inside, the slow path decides.
     while ((seen & detail::wait_flag::waiting) == 0 && seen >= detail::wait_flag::one)
       if (change(seen, seen - detail::wait_flag::one, std::memory_order_release))
@@ -107,14 +114,21 @@ class shared_mutex {
       detail::shared_flag::writer | detail::wait_flag::waiting;
 
   // It is ours alone: dumps see whose.
-  [[gnu::always_inline]] void sign() noexcept { detail::put_stack_place(state_.locker); }
+  // A writer comes after readers and writers, a reader after writers only.
+  [[gnu::always_inline]] void sign() noexcept {
+    detail::race::acquire(&state_);
+    detail::race::acquire(&state_.readers);
+    detail::put_stack_place(state_.locker);
+  }
+  bool reads_after_writers(bool in) noexcept { return detail::race::acquired_if(in, &state_); }
   [[gnu::always_inline]] bool signed_if(bool ours) noexcept {
     if (ours) sign();
     return ours;
   }
 
   bool change(std::uint64_t& seen, std::uint64_t to, std::memory_order order) noexcept {
-    return state_.word.compare_exchange_strong(seen, to, order, std::memory_order_relaxed);
+    return detail::unseen::compare_exchange_strong(state_.word, seen, to, order,
+                                                   std::memory_order_relaxed);
   }
 
   detail::shared_waitable state_;

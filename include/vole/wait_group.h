@@ -10,6 +10,7 @@
 
 #include <vole/detail/go_options.h>
 #include <vole/detail/left_behind.h>
+#include <vole/detail/race.h>
 #include <vole/detail/spawn.h>
 #include <vole/detail/waitable.h>
 
@@ -24,16 +25,20 @@ class wait_group {
  public:
   constexpr wait_group() noexcept = default;
   ~wait_group() {
-    if (state_.word.load(std::memory_order_relaxed) != 0) detail::wait_group_destroyed();
+    if (detail::unseen::load(state_.word, std::memory_order_relaxed) != 0)
+      detail::wait_group_destroyed();
   }
   wait_group(const wait_group&) = delete;
   wait_group& operator=(const wait_group&) = delete;
 
   void add(std::int32_t n = 1) noexcept {
     const std::uint64_t delta = static_cast<std::uint64_t>(n) << detail::wait_flag::count_shift;
-    const std::uint64_t old = state_.word.fetch_add(delta, std::memory_order_acq_rel);
+    if (n < 0) detail::race::release(&state_);  // add() of a positive number orders nothing
+    const std::uint64_t old =
+        detail::unseen::fetch_add(state_.word, delta, std::memory_order_acq_rel);
     const std::int64_t now =
         std::int64_t{static_cast<std::int32_t>(old >> detail::wait_flag::count_shift)} + n;
+    if (n > 0 && now == n) detail::race::reads(&state_.waiters);
     const std::uint64_t special = (old & detail::wait_flag::all) | detail::left_behind();
     if (now <= 0 || (n > 0 && now > INT32_MAX) || special != 0) [[unlikely]]
       detail::wait_group_add_slow(state_, old, n);
@@ -42,8 +47,12 @@ class wait_group {
 
   // Waits until the count is zero.
   void wait() noexcept {
-    if (state_.word.load(std::memory_order_acquire) == 0) return detail::end_if_left_behind();
-    detail::wait_group_wait_slow(state_);
+    if (detail::unseen::load(state_.word, std::memory_order_acquire) == 0) {
+      detail::end_if_left_behind();
+    } else {
+      detail::wait_group_wait_slow(state_);
+    }
+    detail::race::acquire(&state_);
   }
   // Until the context is cancelled at the latest: then std::system_error with its err(), which the
   // twin puts into `error`. So it is, too, if the context was cancelled before. What is counted
@@ -54,21 +63,21 @@ class wait_group {
   }
   bool wait(const context& ctx, std::error_code& error) noexcept {
     if (!detail::may_wait(ctx, error)) return false;
-    if (state_.word.load(std::memory_order_acquire) != 0)
-      return detail::wait_group_wait_unless(state_, ctx, error);
+    if (detail::unseen::load(state_.word, std::memory_order_acquire) != 0)
+      return detail::race::acquired_if(detail::wait_group_wait_unless(state_, ctx, error), &state_);
     detail::end_if_left_behind();
-    return true;
+    return detail::race::acquired_if(true, &state_);
   }
 
   // Runs fn(args...) on a new goroutine that counts as one. Function and arguments are copied or
   // moved, as by vole::go. If fn throws, the program ends.
   template <class F, class... Args>
-    requires detail::startable<F, Args...>
+  requires detail::startable<F, Args...>
   [[gnu::always_inline]] inline void go(F&& fn, Args&&... args) {
     start(nullptr, 0, std::forward<F>(fn), std::forward<Args>(args)...);
   }
   template <class F, class... Args>
-    requires detail::startable<F, Args...>
+  requires detail::startable<F, Args...>
   [[gnu::always_inline]] inline void go(const go_options& options, F&& fn, Args&&... args) {
     start(detail::name_of(options), options.stack_size, std::forward<F>(fn),
           std::forward<Args>(args)...);

@@ -12,6 +12,7 @@
 #include <vole/errors.h>
 
 #include "base/note.h"
+#include "base/race.h"
 #include "os/os.h"
 #include "root/root.h"
 #include "sched/run/boot.h"
@@ -97,6 +98,7 @@ void run_main(void (*body)(void*), void* arg) {
     rt::boot::main_runs(true);
     f->body(f->arg);
     rt::end_locals();
+    base::race::release(f);
     rt::enter();
     rt::park(
         [](rt::G*, void* to) noexcept {
@@ -107,6 +109,7 @@ void run_main(void (*body)(void*), void* arg) {
         f, rt::wait_reason::none);
   });
   frame.finished.sleep();
+  base::race::acquire(f);
   rt::boot::end_run();
 }
 

@@ -34,6 +34,7 @@
 #include <system_error>
 
 #include "base/lock.h"
+#include "base/race.h"
 #include "os/os.h"
 #include "sched/park.h"
 
@@ -111,6 +112,7 @@ bool tell(std::uintptr_t self) noexcept {
   rt::guest_enter();
   own.lock.acquire();
   const bool on_duty = own.teller == self;
+  race::acquire(&own);
   if (on_duty) each_signal(~std::uint64_t{0}, &tell_locked);
   own.lock.release();
   rt::guest_leave();
@@ -137,6 +139,7 @@ int start_teller_locked() noexcept {
   spec.arg = reinterpret_cast<void*>(++own.last_teller);
   spec.name = "vole-signals";
   spec.block_signals = true;
+  spec.runs_for_users = true;
   const int error = os::create_thread(&own.thread, spec);
   if (error != 0) return error;
   own.teller = own.last_teller;
@@ -171,6 +174,7 @@ void end(signal_listener& l) noexcept {
 
 // 0 or errno; then `refused` says which signal it was about, 0: the teller.
 int begin_locked(signal_listener& l, std::uint64_t wanted, int& refused) noexcept {
+  race::release(&own);
   l.next = own.first;
   if (l.next != nullptr) l.next->prev = &l;
   own.first = &l;

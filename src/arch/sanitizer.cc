@@ -14,6 +14,7 @@
 #if defined(VOLE_SANITIZE_THREAD)
 #include <sanitizer/tsan_interface.h>
 #endif
+#include "arch/history.h"
 
 // The hooks run between two stacks: an instrumented prologue would count on one and its
 // epilogue on the other.
@@ -46,6 +47,9 @@ void san_thread_begins(san_thread& t) noexcept {
 
 // The record lies in the stack's lowest bytes; fresh memory is zero.
 void san_fresh_stack(std::byte* lo, std::size_t bytes) noexcept {
+#if defined(VOLE_RACES)
+  forget(lo, bytes);
+#else
 #if defined(VOLE_SANITIZE_ADDRESS)
   __asan_unpoison_memory_region(lo, bytes);
 #endif
@@ -60,14 +64,25 @@ void san_fresh_stack(std::byte* lo, std::size_t bytes) noexcept {
   while (!all_stacks.compare_exchange_weak(s->next, s, base::acq_rel, base::relaxed)) {
   }
 #endif
+#endif
 }
 
-void san_aim(san_thread& t, std::byte* lo) noexcept {
+void san_aim(san_thread& t, std::byte* lo, [[maybe_unused]] void* fiber) noexcept {
+#if defined(VOLE_RACES)
+  t.fiber = lo != nullptr ? fiber : t.g0.fiber;
+#else
   t.target = lo != nullptr ? reinterpret_cast<san_stack*>(lo) : &t.g0;
+#endif
+}
+
+void san_succeed([[maybe_unused]] san_thread& t) noexcept {
+#if defined(VOLE_RACES)
+  __tsan_switch_to_fiber(t.fiber, __tsan_switch_to_fiber_no_sync);
+#endif
 }
 
 void san_release_all() noexcept {
-#if defined(VOLE_SANITIZE_THREAD)
+#if defined(VOLE_SANITIZE_THREAD) && !defined(VOLE_RACES)
   for (san_stack* s = all_stacks.exchange(nullptr, base::acq_rel); s != nullptr;) {
     san_stack* const next = s->next;
     __tsan_destroy_fiber(s->fiber);
@@ -92,7 +107,10 @@ extern "C" VOLE_BARE void vole_san_depart() noexcept {
 #if defined(VOLE_SANITIZE_ADDRESS)
   __sanitizer_start_switch_fiber(&t.current->fake, t.target->lo, t.target->bytes);
 #endif
-#if defined(VOLE_SANITIZE_THREAD)
+#if defined(VOLE_RACES)
+  if (__tsan_get_current_fiber() != t.fiber)
+    __tsan_switch_to_fiber(t.fiber, __tsan_switch_to_fiber_no_sync);
+#elif defined(VOLE_SANITIZE_THREAD)
   if (t.current != t.target) __tsan_switch_to_fiber(t.target->fiber, 0);
   t.current = t.target;
 #endif

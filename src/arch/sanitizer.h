@@ -1,13 +1,16 @@
 // Tells the sanitizers about stacks. In a build without one every function is empty.
 //
-// Law    each stack (not each goroutine) is one TSan fiber; its record lies in the
-//        stack's lowest bytes, so it lives exactly as long as the memory does.
+// Law    to ASan, and to TSan where it watches the runtime itself (VOLE_TSAN_RUNTIME), a stack is a
+//        record in its own lowest bytes, which lives exactly as long as the memory does; there each
+//        stack is one TSan fiber. Else a goroutine is a fiber: arch/history.h.
 // Note   ASan is told of a switch before it happens and again on the new stack.
-//        Freed stacks are not given back to the system under TSan (that would lose
+//        Freed stacks are not given back to the system where they hold a fiber (that would lose
 //        the record).
 #pragma once
 
 #include <cstddef>
+
+#include "base/race.h"
 
 namespace vole::arch {
 
@@ -25,6 +28,7 @@ struct san_thread {
   san_stack g0;
   san_stack* current = nullptr;
   san_stack* target = nullptr;
+  void* fiber = nullptr;       // arch/history.h: where we go
 };
 
 #if defined(VOLE_SANITIZE_ADDRESS) || defined(VOLE_SANITIZE_THREAD)
@@ -32,7 +36,10 @@ inline constexpr bool kSanitized = true;
 void san_thread_begins(san_thread& t) noexcept;
 // A goroutine is about to start on this stack.
 void san_fresh_stack(std::byte* lo, std::size_t bytes) noexcept;
-void san_aim(san_thread& t, std::byte* lo) noexcept;  // next switch goes there; null: to g0
+// The next switch goes there; null: to g0.
+void san_aim(san_thread& t, std::byte* lo, void* fiber) noexcept;
+// The goroutine that it aims at goes on where the current one has ended, on its stack.
+void san_succeed(san_thread& t) noexcept;
 void san_release_all() noexcept;                      // before the stacks are unmapped
 // This memory goes back to the kernel. Abandoned frames have left their marks in its shadow, which
 // the next user of the addresses must not meet.
@@ -41,7 +48,8 @@ void san_unmapping(const void* at, std::size_t bytes) noexcept;
 inline constexpr bool kSanitized = false;
 inline void san_thread_begins(san_thread&) noexcept {}
 inline void san_fresh_stack(std::byte*, std::size_t) noexcept {}
-inline void san_aim(san_thread&, std::byte*) noexcept {}
+inline void san_aim(san_thread&, std::byte*, void*) noexcept {}
+inline void san_succeed(san_thread&) noexcept {}
 inline void san_release_all() noexcept {}
 inline void san_unmapping(const void*, std::size_t) noexcept {}
 #endif

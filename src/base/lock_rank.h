@@ -18,7 +18,9 @@ enum class lock_rank : std::uint8_t {
   sched = 40,         // L of docs/design/0003-wake-ups.md
   records = 45,       // free Gs and names
   retake = 50,        // one M's P is being taken away, given or given up
+  home = 55,          // one M's inbox
   thread_maker = 60,  // the list of threads that are to be made
+  watch = 62,         // who waits for the file behind one number
   poll = 65,          // the poller's free descriptors
   depot = 70,         // stacks
   events = 73,        // trace events of threads that are no Ms

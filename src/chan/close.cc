@@ -39,6 +39,7 @@ bool chan_close_inside(chan_core& c, M* m) noexcept {
     return false;
   }
   c.closed = true;
+  c.order.closes();
   chan_waiters all = drain_locked(c);
   c.lock.release();
   rt::waking batch(m);
@@ -50,6 +51,7 @@ bool chan_close_inside(chan_core& c, M* m) noexcept {
 }
 
 bool chan_close(chan_core* c) noexcept {
+  c->order.is_closed_by_user();
   if (!rt::on_goroutine()) {
     rt::guest_enter();
     const bool closed = chan_close_inside(*c, nullptr);

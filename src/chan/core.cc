@@ -98,6 +98,7 @@ void leave_from_outside(chan_core& c, chan_waiters& q, waiter* w) noexcept {
   }
   c.lock.acquire();
   w->object != nullptr ? rt::wait_queue::remove(q, w) : static_cast<void>(--c.due);
+  c.order.gives_up(c.is_sending(q));
   if (c.orphan) {
     ++c.due;
     w->object = &c;
@@ -110,11 +111,13 @@ void leave_from_outside(chan_core& c, chan_waiters& q, waiter* w) noexcept {
 
 void chan_core::move_by_call(void* to, void* from) const noexcept {
   const rt::value_move here;
+  const base::race::unseen nobody;  // one moves what is the other's, before and after an edge
   type.move(to, from);
 }
 
 void chan_core::leave_by_call(void* moved_from) const noexcept {
   const rt::value_move here;
+  const base::race::unseen nobody;
   type.leave(moved_from);
 }
 
@@ -123,8 +126,12 @@ chan_core* chan_make(const chan_type& type, std::size_t capacity) {
   if (capacity > (std::numeric_limits<std::size_t>::max() / 2 - offset) / type.size)
     throw std::length_error("vole::chan: the capacity is too large");
   chan_end_retired();
-  void* const memory = ::operator new(offset + capacity * type.size, alignment_of(type));
-  return ::new (memory) chan_core(type, capacity, static_cast<std::byte*>(memory) + offset);
+  const std::size_t bytes = offset + capacity * type.size;
+  void* const memory = ::operator new(bytes + chan_order::room_for(capacity), alignment_of(type));
+  auto* const c =
+      ::new (memory) chan_core(type, capacity, static_cast<std::byte*>(memory) + offset);
+  c->order.begin(capacity, static_cast<std::byte*>(memory) + bytes);
+  return c;
 }
 
 chan_core* chan_share(chan_core* c) noexcept {
@@ -133,7 +140,9 @@ chan_core* chan_share(chan_core* c) noexcept {
 }
 
 void chan_drop(chan_core* c) noexcept {
-  if (c == nullptr || c->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (c == nullptr) return;
+  race::release(&c->references);
+  if (c->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   chan_drop_last(c);
   chan_end_retired();
 }
@@ -141,11 +150,14 @@ void chan_drop(chan_core* c) noexcept {
 void chan_drop_last(chan_core* c) noexcept {
   M* const m = arch::this_m();
   if (m != nullptr ? !rt::may_enter_briefly(m) : rt::in_value_move()) return chan_retire(c);
-  if (rt::lifecycle::now() == rt::lifecycle::phase::forked) return;  // its lock may be held for ever
+  if (rt::lifecycle::now() == rt::lifecycle::phase::forked)
+    return;  // its lock may be held for ever
   if (is_unused(m, *c)) chan_end(c);
 }
 
 void chan_end(chan_core* c) noexcept {
+  race::acquire(&c->references);
+  c->order.ends();
   if (c->end != nullptr) return c->end(c);
   if (c->type.destroy != nullptr)
     for (std::size_t i = 0, n = c->count.load(relaxed); i < n; ++i)
@@ -153,7 +165,10 @@ void chan_end(chan_core* c) noexcept {
   free_core(c);
 }
 
-void chan_release(chan_core* c) noexcept { c->end != nullptr ? chan_retire(c) : free_core(c); }
+void chan_release(chan_core* c) noexcept {
+  const base::race::unseen here;
+  c->end != nullptr ? chan_retire(c) : free_core(c);
+}
 
 void let_go_of_orphan(chan_core& c, waiter* w) noexcept {
   if (!rt::on_goroutine()) {

@@ -32,6 +32,8 @@
 #include "base/atomic.h"
 #include "base/likely.h"
 #include "base/biased_lock.h"
+#include "base/race.h"
+#include "chan/order.h"
 #include "gmp/waiter.h"
 #include "sched/park.h"
 
@@ -48,11 +50,6 @@ struct chan_waiters {
   waiter* last = nullptr;
   bool contested = false;  // somebody in it may be served by others, or time out; or was here
 };
-
-inline void enqueue_contested(chan_waiters& q, waiter* w) noexcept {
-  q.contested = true;
-  rt::wait_queue::push_back(q, w);
-}
 
 // There are two ways to the same step. The one for plain values of so many bytes makes no call, so
 // that its caller needs no frame: it needs an open channel, and no waiter in the way that somebody else
@@ -83,10 +80,12 @@ class chan_core {
   atomic<std::uint32_t> references{1};
   std::uint32_t due = 0;  // under lock: so many are off their queue, and will come back
   chan_core* next_retired = nullptr;
+  [[no_unique_address]] chan_order order;
   // A timer's channel (time/clock_chan.cc) has it: it is called, in user context, when the last
   // handle goes. The one place of such a channel is hidden: size() and capacity() say 0.
   const end_fn end;
 
+  bool is_sending(const chan_waiters& q) const noexcept { return &q == &senders; }
   bool is_awaited_locked() const noexcept {
     return receivers.first != nullptr || senders.first != nullptr || due != 0;
   }
@@ -154,6 +153,13 @@ class chan_core {
   [[gnu::visibility("hidden")]] void leave_by_call(void* moved_from) const noexcept;
 };
 
+// Before the waiter parks, under the lock.
+inline void enqueue_contested(chan_core& c, chan_waiters& q, waiter* w) noexcept {
+  c.order.parks(c.is_sending(q), q.first == nullptr);
+  q.contested = true;
+  rt::wait_queue::push_back(q, w);
+}
+
 // A wake value names the waiter it was for, and says in its lowest bit whether a value passed.
 inline std::uintptr_t told(const waiter* w, bool ok) noexcept {
   return reinterpret_cast<std::uintptr_t>(w) | (ok ? 1u : 0u);
@@ -170,8 +176,10 @@ enum class step : std::uint8_t {
 // Takes the first waiter off its queue that can be served; nullptr: none. Waiters that were served
 // elsewhere, or claimed by the clock, become `due`.
 [[gnu::noinline]] inline waiter* pop_claimed_one(chan_core& c, chan_waiters& q) noexcept {
-  for (; waiter* const w = rt::wait_queue::pop_front(q); ++c.due)
+  for (; waiter* const w = rt::wait_queue::pop_front(q); ++c.due) {
     if (rt::claim(w)) return w;
+    c.order.gives_up(c.is_sending(q));
+  }
   return nullptr;
 }
 inline waiter* pop_claimed(chan_core& c, chan_waiters& q) noexcept {
@@ -194,15 +202,18 @@ inline bool takes_a_call(const waiter* first) noexcept {  // of a queue
 template <std::size_t Plain = kAny>
 [[gnu::always_inline]] inline step send_locked(chan_core& c, void* value, waiter** w) noexcept {
   if (takes_a_call<Plain>(c)) return step::call;
+  c.order.sends();
   if (Plain == kAny && c.closed) return step::closed;
   if (!likely(c.receivers.first == nullptr)) {
     if (takes_a_call<Plain>(c.receivers.first)) return step::call;
     if ((*w = pop_waiter<Plain>(c, c.receivers)) != nullptr) [[likely]] {
+      c.order.sent_to(*w);
       c.move<Plain>((*w)->slot, value);
       return step::wake;
     }
   }
   if (c.count.load(relaxed) == c.capacity) [[likely]] return step::wait;
+  c.order.sent();
   c.push_value<Plain>(value);
   return step::done;
 }
@@ -213,13 +224,18 @@ template <std::size_t Plain = kAny>
   if (c.count.load(relaxed) != 0) {
     if (c.senders.first != nullptr && takes_a_call<Plain>(c.senders.first)) return step::call;
     *w = pop_waiter<Plain>(c, c.senders);
+    c.order.received(*w);
     *w != nullptr ? c.swap_value<Plain>(room, (*w)->slot) : c.pop_value<Plain>(room);
     return *w != nullptr ? step::wake : step::done;
   }
-  if (Plain == kAny && c.closed) return step::closed;
+  if (Plain == kAny && c.closed) {
+    c.order.found_closed();
+    return step::closed;
+  }
   if (likely(c.senders.first == nullptr)) return step::wait;
   if (takes_a_call<Plain>(c.senders.first)) return step::call;
   if ((*w = pop_waiter<Plain>(c, c.senders)) == nullptr) [[unlikely]] return step::wait;
+  c.order.received(*w);
   c.move<Plain>(room, (*w)->slot);
   return step::wake;
 }
@@ -242,6 +258,7 @@ inline bool leave_queue(chan_core& c, chan_waiters& q, waiter* w, presence* mine
   atomic<std::uint32_t>* by = c.lock.word();
   mine != nullptr ? static_cast<void>(by = c.lock.take(*mine)) : c.lock.acquire();
   w->object != nullptr ? rt::wait_queue::remove(q, w) : static_cast<void>(--c.due);
+  c.order.gives_up(c.is_sending(q));
   const bool left = c.is_left_locked();
   c.lock.free(by);
   return left;

@@ -290,7 +290,8 @@ void enqueue_locked(frame& f, rt::G* g, rt::guest_note* thread) noexcept {
         waiter{nullptr, nullptr, g, {thread}, op.channel, sends ? &unlink_sender : &unlink_receiver,
                op.slot, &f.winner};
     if (op.channel == nullptr) continue;
-    enqueue_contested(sends ? op.channel->senders : op.channel->receivers, w);
+    if (g == nullptr) race::release(w);
+    enqueue_contested(*op.channel, sends ? op.channel->senders : op.channel->receivers, w);
   }
 }
 
@@ -344,8 +345,7 @@ select_result sleep_as_guest(frame& f, rt::guest_note& sleeper) noexcept {
       !sleeper.woken.sleep_for(f.ops[f.first_due].when - os::now_ns()) &&
       f.winner.compare_exchange_strong(none, 1, seq_cst))
     return {f.first_due, true};
-  sleeper.woken.sleep();
-  return result_of(f, sleeper.value);
+  return result_of(f, sleeper.sleep());
 }
 
 [[gnu::noinline]] select_result select_as_guest(const select_op* ops, std::size_t n,

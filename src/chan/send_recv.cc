@@ -72,7 +72,8 @@ template <class Direction>
   const step s = Direction::try_locked(c, slot, &other);
   if (s == step::wait && when != 0) {
     self.object = &c;
-    enqueue_contested(Direction::queue(c), &self);
+    race::release(&self);
+    enqueue_contested(c, Direction::queue(c), &self);
   }
   c.lock.release();
   if (s == step::wake) rt::wake(nullptr, other, told(other, true));
@@ -83,8 +84,7 @@ template <class Direction>
     if (value == rt::kTimedOut && self.object != nullptr) let_go_of_orphan(c, &self);
     return step_of(value);
   }
-  sleeper.woken.sleep();
-  return step_of(sleeper.value);
+  return step_of(sleeper.sleep());
 }
 
 // The word that frees c's lock, once it is held.
@@ -128,6 +128,7 @@ template <class Direction>
                                                          word* by) noexcept {
   waiter* const self = rt::self(m, &c, Direction::unlink);
   self->slot = slot;
+  c.order.parks(c.is_sending(Direction::queue(c)), Direction::queue(c).first == nullptr);
   rt::wait_queue::push_back(Direction::queue(c), self);
   return rt::park_freeing(by, Direction::why);
 }
@@ -277,7 +278,7 @@ chan_status operate_until(chan_core* c, void* slot, std::int64_t when) noexcept 
   waiter* const self = rt::self(m, c, Direction::unlink);
   self->slot = slot;
   rt::arm(clock, self, when);
-  enqueue_contested(Direction::queue(*c), self);
+  enqueue_contested(*c, Direction::queue(*c), self);
   const std::uintptr_t value = rt::park_freeing(by, Direction::why);
   if (value != rt::kTimedOut) {
     m = rt::enter();

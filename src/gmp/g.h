@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "arch/exception_globals.h"
+#include "arch/history.h"
 #include "arch/offsets.h"
 #include "queue/runnable.h"
 #include "gmp/status.h"
@@ -38,11 +39,12 @@ struct alignas(64) G : runnable {
   std::uint8_t exiting : 1 = 0;     // exit_goroutine() is unwinding it
   std::uint8_t at_entry : 1 = 0;    // in a checkpoint that the compiler put there
   std::uint8_t locked : 1 = 0;      // locked_m is not null; here, where a switch looks anyway
+  std::uint8_t homed : 1 = 0;       // locked_m is its home for now (sched/work/home.h), not bound to it
   std::uint8_t has_exceptions : 1 = 0;  // departed while it handled one: `exceptions` is not empty
   std::uint32_t trace_seq = 0;    // its last number in generation trace_stamp (trace/emit.h)
   atomic<void*> sp{nullptr};    // the saved context, when not running
   std::uintptr_t wake_value = 0;  // what park() returns; written by the waker
-  M* locked_m = nullptr;        // lock_os_thread: the only M that may run it
+  M* locked_m = nullptr;        // the only M that may run it: lock_os_thread, or `homed`
   atomic<std::int64_t> waiting_since{0};  // coarse clock, ns
   rt::stack stack;              // before the first run: its size only
 
@@ -61,9 +63,10 @@ struct alignas(64) G : runnable {
   void (*abandon)(void* callable, bool running) noexcept = nullptr;
   g_name* name = nullptr;
   alignas(16) std::byte callable[kInlineCallable];
+  [[no_unique_address]] arch::history history;
 };
 
-static_assert(sizeof(G) == 256);
+static_assert(sizeof(G) == (base::race::on ? 320 : 256));
 
 inline void keep_exceptions(G& g, const arch::exception_globals& e) noexcept {
   g.caught = e.caught;

@@ -39,10 +39,10 @@ struct alignas(64) hot_words {
   atomic<std::uint32_t> quiet{0};  // 1: asleep inside, writes no events (trace/advance.h)
   atomic<std::uint32_t> attention{0};
   // Reasons not to switch in the plainest way; 0: none (sched/life/switch.cc). The M itself sets
-  // kLocked, the thread that begins a trace kTraced. Beside `attention`: both are read together.
+  // kLocked, the thread that begins a trace kTraced, the inbox's lock guards kMail. Beside `attention`: both are read together.
   atomic<std::uint32_t> unplain{0};
   atomic<P*> p{nullptr};
-  static constexpr std::uint32_t kLocked = 1, kTraced = 2;
+  static constexpr std::uint32_t kLocked = 1, kTraced = 2, kMail = 4;
 
   // ── the M ──
   // nullptr: the P is away, or is being looked at; take the slow path.

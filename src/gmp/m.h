@@ -97,6 +97,17 @@ struct alignas(64) M {
   atomic<std::uint64_t> tid{0};   // the kernel's; written before it has its first P; sysmon reads
   arch::san_thread san;
 
+  // ── goroutines that come back to this thread ── (sched/work/home.h)
+  struct {
+    base::lock<lock_rank::home> lock;
+    runnable* first = nullptr;             // the inbox, linked by `next`; under the lock
+    runnable* last = nullptr;
+    atomic<std::uint32_t> mail{0};         // how many are in it; written under the lock
+    atomic<bool> shut{false};              // written under the lock
+    atomic<std::uint32_t> goroutines{0};   // how many have their home here
+    std::uint32_t in_a_row = 0;            // owner: how many were taken before others had a turn
+  } home;
+
   // ── strict mode ── (sched/hold/strict.h)
   G stand_in;                     // in a queue for the goroutine that was captured with its thread
   atomic<bool> standing{false};   // it is in one

@@ -13,6 +13,7 @@
 
 #include "base/atomic.h"
 #include "base/note.h"
+#include "base/race.h"
 
 namespace vole::rt {
 
@@ -22,6 +23,15 @@ struct G;
 
 // The note on which a plain thread sleeps, and its wake value.
 struct guest_note {
+  std::uintptr_t sleep() noexcept {
+    woken.sleep();
+    return told();
+  }
+  // What it was woken with. The waker's code comes before ours.
+  std::uintptr_t told() const noexcept {
+    race::acquire(this);
+    return value;
+  }
   note woken;
   std::uintptr_t value = 0;
 };

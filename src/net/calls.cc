@@ -15,7 +15,9 @@
 #include <cstring>
 #include <ctime>
 
+#include "arch/bare_calls.h"
 #include "base/atomic.h"
+#include "base/race.h"
 #include "net/interrupted.h"
 #include "os/os.h"
 
@@ -24,6 +26,8 @@ inline namespace v0 {
 namespace detail {
 namespace calls {
 namespace {
+
+namespace bare = arch::bare;
 
 bool sigpipe_pending() noexcept {
   sigset_t pending;
@@ -41,7 +45,7 @@ result without_sigpipe(Call call) noexcept {
   sigaddset(&pipe, SIGPIPE);
   sigprocmask(SIG_BLOCK, &pipe, &before);
   const bool theirs = sigismember(&before, SIGPIPE) == 1 && sigpipe_pending();
-  const result r = again_if_interrupted(call);
+  const result r = told(call);
   const timespec at_once{};
   while (!theirs && sigtimedwait(&pipe, nullptr, &at_once) < 0 && errno == EINTR) {
   }
@@ -50,38 +54,42 @@ result without_sigpipe(Call call) noexcept {
 }
 
 result of(int value) noexcept { return value >= 0 ? result{value, 0} : result{0, errno}; }
+result of_bare(long value) noexcept {
+  return value >= 0 ? result{value, 0} : result{0, static_cast<int>(-value)};
+}
 
 }  // namespace
 
 result read(int fd, void* to, std::size_t n) noexcept {
-  return again_if_interrupted([=] { return ::read(fd, to, n); });
+  return told([=] { return bare::read(fd, to, n); });
 }
 result write(int fd, const iovec* parts, int count) noexcept {
-  return without_sigpipe([=] { return ::writev(fd, parts, count); });
+  return without_sigpipe([=] { return bare::writev(fd, parts, count); });
 }
 result send(int fd, const void* from, std::size_t n) noexcept {
-  return again_if_interrupted([=] { return ::send(fd, from, n, MSG_NOSIGNAL); });
+  return told([=] { return bare::sendto(fd, from, n, MSG_NOSIGNAL, nullptr, 0); });
 }
 result send_parts(int fd, const iovec* parts, int count) noexcept {
   msghdr m{};
   m.msg_iov = const_cast<iovec*>(parts);
   m.msg_iovlen = static_cast<std::size_t>(count);
-  return again_if_interrupted([&] { return ::sendmsg(fd, &m, MSG_NOSIGNAL); });
+  return told([&] { return bare::sendmsg(fd, &m, MSG_NOSIGNAL); });
 }
 result send_file(int to, int from, std::int64_t* offset, std::size_t n) noexcept {
   static_assert(sizeof(off_t) == sizeof(*offset));
-  return without_sigpipe([=] { return ::sendfile(to, from, reinterpret_cast<off_t*>(offset), n); });
+  return without_sigpipe(
+      [=] { return bare::sendfile(to, from, reinterpret_cast<off_t*>(offset), n); });
 }
 result splice(int from, int to, std::size_t n) noexcept {
   return without_sigpipe(
-      [=] { return ::splice(from, nullptr, to, nullptr, n, SPLICE_F_MOVE | SPLICE_F_NONBLOCK); });
+      [=] { return bare::splice(from, to, n, SPLICE_F_MOVE | SPLICE_F_NONBLOCK); });
 }
 result receive_from(int fd, void* to, std::size_t n, sockaddr* peer, socklen_t* size) noexcept {
-  return again_if_interrupted([=] { return ::recvfrom(fd, to, n, 0, peer, size); });
+  return told([=] { return bare::recvfrom(fd, to, n, 0, peer, size); });
 }
 result send_to(int fd, const void* from, std::size_t n, const sockaddr* peer,
                socklen_t size) noexcept {
-  return again_if_interrupted([=] { return ::sendto(fd, from, n, MSG_NOSIGNAL, peer, size); });
+  return told([=] { return bare::sendto(fd, from, n, MSG_NOSIGNAL, peer, size); });
 }
 
 result socket(int domain, int type, int protocol) noexcept {
@@ -93,13 +101,13 @@ result bind(int fd, const sockaddr* at, socklen_t size) noexcept {
 result listen(int fd, int backlog) noexcept { return of(::listen(fd, backlog)); }
 result accept(int fd, sockaddr* peer, socklen_t* size) noexcept {
   const socklen_t room = *size;
-  return again_if_interrupted([=] {
+  return told([=] {
     *size = room;
-    return ::accept4(fd, peer, size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    return bare::accept4(fd, peer, size, SOCK_NONBLOCK | SOCK_CLOEXEC);
   });
 }
 result connect(int fd, const sockaddr* to, socklen_t size) noexcept {
-  const result r = of(::connect(fd, to, size));
+  const result r = of_bare(bare::connect(fd, to, size));
   return r.error == EINTR ? result{0, EINPROGRESS} : r;  // the attempt goes on
 }
 result shut_down(int fd, int how) noexcept { return of(::shutdown(fd, how)); }
@@ -160,19 +168,19 @@ result send_fds(int fd, const int* fds, std::size_t n) noexcept {
   c->cmsg_type = SCM_RIGHTS;
   c->cmsg_len = CMSG_LEN(n * sizeof(int));
   std::memcpy(CMSG_DATA(c), fds, n * sizeof(int));
-  return again_if_interrupted([&] { return ::sendmsg(fd, &message.m, MSG_NOSIGNAL); });
+  return told([&] { return bare::sendmsg(fd, &message.m, MSG_NOSIGNAL); });
 }
 result receive_fds(int fd, int* fds, std::size_t most) noexcept {
   fd_message message(most);
   const std::size_t room = message.m.msg_controllen;
-  const result r = again_if_interrupted([&] {
+  const result r = told([&] {
     message.m.msg_controllen = room;
-    return ::recvmsg(fd, &message.m, MSG_CMSG_CLOEXEC);
+    return bare::recvmsg(fd, &message.m, MSG_CMSG_CLOEXEC);
   });
   if (!r.ok()) return r;
   const std::size_t n = take_fds(message.m, fds);
   if ((message.m.msg_flags & MSG_CTRUNC) != 0) {
-    for (std::size_t i = 0; i < n; ++i) ::close(fds[i]);
+    for (std::size_t i = 0; i < n; ++i) bare::close(fds[i]);
     return {0, EMSGSIZE};
   }
   if (r.value == 0 && n == 0) return {-1, 0};
@@ -208,22 +216,29 @@ result pipe(int (&ends)[2], std::size_t size) noexcept {
   return r;
 }
 // Linux: the descriptor is free even if it says EINTR.
-result close(int fd) noexcept { return of(::close(fd)); }
+// The last one out closes, however the others were ordered.
+result close(int fd) noexcept {
+  const base::race::unseen here;
+  return of_bare(bare::close(fd));
+}
 result unlink(const char* path) noexcept { return of(::unlink(path)); }
 
 result ready_now(int fd, bool for_writing) noexcept {
   pollfd p{fd, static_cast<short>(for_writing ? POLLOUT : POLLIN | POLLPRI | POLLRDHUP), 0};
-  const result r = again_if_interrupted([&] { return ::poll(&p, 1, 0); });
+  const result r = told([&] {
+    constexpr timespec kNow{};
+    return bare::ppoll(&p, 1, &kNow);
+  });
   if (r.ok() && (p.revents & POLLNVAL) != 0) return {0, EBADF};
   return r;
 }
 
 result poll(pollfd* fds, unsigned n, std::int64_t deadline) noexcept {
-  return again_if_interrupted([=] {
-    if (deadline == INT64_MAX) return ::ppoll(fds, n, nullptr, nullptr);
+  return told([=] {
+    if (deadline == INT64_MAX) return bare::ppoll(fds, n, nullptr);
     const std::int64_t left = deadline <= 0 ? 0 : deadline - os::now_ns();
     const timespec t{left > 0 ? left / 1'000'000'000 : 0, left > 0 ? left % 1'000'000'000 : 0};
-    return ::ppoll(fds, n, &t, nullptr);
+    return bare::ppoll(fds, n, &t);
   });
 }
 

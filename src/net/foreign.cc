@@ -2,45 +2,141 @@
 
 #include <vole/detail/foreign.h>
 
+#include <memory>
+#include <new>
+
 #include "net/calls.h"
+#include "net/file_wait.h"
 #include "os/os.h"
+#include "sched/life/belonging.h"
 #include "sched/life/call.h"
 #include "sched/park.h"
+#include "sched/wait/timeout.h"
+#include "sched/work/home.h"
 
 namespace vole {
 inline namespace v0 {
 namespace detail {
 namespace foreign {
+namespace {
+
+using rt::poll::watched;
+
+constexpr unsigned kFew = 4;
+constexpr short kClosed = POLLNVAL;
+
+int in_place(pollfd* fds, unsigned n, std::int64_t deadline) noexcept {
+  const calls::result r = calls::poll(fds, n, deadline);
+  return r.ok() ? static_cast<int>(r.value) : -r.error;
+}
+
+int blocking(pollfd* fds, unsigned n, std::int64_t deadline) noexcept {
+  const call_at_home here;
+  return in_place(fds, n, deadline);
+}
+
+// What is to be said of a wait that has ended: how many are ready; 0: wait on.
+int take_stock(pollfd* fds, const watched* watches, unsigned n) noexcept {
+  const watched& first = watches[0];
+  if (n == 1 && !first.closed && first.came != 0) {
+    fds[0].revents = static_cast<short>(first.came);
+    return 1;
+  }
+  int ready = in_place(fds, n, 0);
+  if (ready < 0) return ready;
+  for (unsigned i = 0; i < n; ++i) {
+    if (fds[i].fd < 0 || !watches[i].closed) continue;
+    ready += fds[i].revents == 0 ? 1 : 0;
+    fds[i].revents = kClosed;
+  }
+  return ready;
+}
+
+int park(pollfd* fds, watched* watches, unsigned n, std::int64_t deadline) noexcept {
+  for (unsigned i = 0; i < n; ++i) {
+    watches[i].fd = fds[i].fd;
+    watches[i].wants = static_cast<unsigned short>(fds[i].events);
+  }
+  for (;;) {
+    file_wait w(watches, n, deadline, nullptr);
+    const file_wait::outcome o = w.wait();
+    if (o == file_wait::outcome::refused) return blocking(fds, n, deadline);
+    if (const int ready = take_stock(fds, watches, n); ready != 0) return ready;
+    if (o == file_wait::outcome::late) return 0;
+  }
+}
+
+bool is_watched(unsigned first, unsigned last) noexcept {
+  const rt::strict::undisturbed here;
+  return rt::poll::is_watched(first, last);
+}
+
+struct many {
+  explicit many(unsigned n) noexcept : first(new (std::nothrow) watched[n]) {}
+  std::unique_ptr<watched[]> first;
+};
+
+}  // namespace
 
 std::int64_t now_ns() noexcept { return os::now_ns(); }
 
 bool can_park() noexcept { return rt::may_park_here(); }
 
 int wait_fds(pollfd* fds, unsigned n, std::int64_t deadline) noexcept {
-  const calls::result now = calls::poll(fds, n, 0);
-  if (!now.ok()) return -now.error;
-  if (now.value != 0) return static_cast<int>(now.value);
-  const call_at_home blocks;
-  const calls::result r = calls::poll(fds, n, deadline);
-  return r.ok() ? static_cast<int>(r.value) : -r.error;
+  const int ready = in_place(fds, n, 0);
+  if (ready != 0 || (deadline != kNoDeadline && deadline <= os::now_ns())) return ready;
+  if (os::signals_are_blocked()) return in_place(fds, n, deadline);
+  const rt::home::at_home home;
+  if (n <= kFew) {
+    watched few[kFew];
+    return park(fds, few, n, deadline);
+  }
+  rt::belonging<many> watches(n);
+  if (watches->first == nullptr) return blocking(fds, n, deadline);
+  return park(fds, watches->first.get(), n, deadline);
 }
 
 void sleep_home(std::int64_t deadline) noexcept {
-  const call_at_home blocks;
-  (void)calls::poll(nullptr, 0, deadline);
+  if (deadline <= os::now_ns()) return;
+  if (os::signals_are_blocked()) return (void)in_place(nullptr, 0, deadline);
+  const rt::home::at_home home;
+  rt::sleep_goroutine_until(deadline, rt::wait_reason::sleep);
 }
 
 call_at_home::call_at_home() noexcept : told_(can_park()) {
-  if (told_) rt::begin_call();
+  if (!told_) return;
+  const rt::home::at_home home;
+  rt::begin_call();
 }
 call_at_home::~call_at_home() {
-  if (told_) rt::end_call();
+  if (!told_) return;
+  const rt::home::at_home home;
+  rt::end_call();
 }
 
-void closing::begin() noexcept {}
-void closing::end() noexcept {}
+void closing::begin() noexcept {
+  tells_ = rt::may_wake_here();
+  if (!tells_) return;
+  const rt::strict::undisturbed here;
+  rt::poll::begin_closing(first_, last_);
+}
 
-void give_way() noexcept {}
+void closing::end() noexcept {
+  if (!tells_ || !is_watched(first_, last_)) return;
+  const rt::home::at_home home;
+  rt::M* const m = rt::on_goroutine() ? rt::enter() : nullptr;
+  if (m == nullptr) rt::guest_enter();
+  rt::poll::completions woken;
+  rt::poll::end_closing(first_, last_, done_, woken);
+  while (rt::waiter* const w = woken.pop()) rt::wake(m, w, rt::poll::kReadyAgain);
+  m != nullptr ? rt::leave(m) : rt::guest_leave();
+}
+
+void give_way() noexcept {
+  if (!rt::is_asked(arch::this_m())) return;
+  const rt::home::at_home home;
+  rt::checkpoint();
+}
 
 }  // namespace foreign
 }  // namespace detail

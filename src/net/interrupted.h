@@ -1,7 +1,8 @@
 // A system call that a signal has interrupted is made again: a signal is no reason for a call to fail.
 //
 // Who    the files calls.cc of net, file and process.
-// Law    the call returns a negative number and errno, or what it came to.
+// Law    the call returns a negative number and errno, or what it came to. told() is for calls whose
+//        error is their result (arch/bare_calls.h).
 #pragma once
 
 #include <cerrno>
@@ -19,6 +20,15 @@ result again_if_interrupted(Call call) noexcept {
     const auto n = call();
     if (n >= 0) return {n, 0};
     if (errno != EINTR) return {0, errno};
+  }
+}
+
+template <class Call>
+result told(Call call) noexcept {
+  for (;;) {
+    const long n = call();
+    if (n >= 0) return {n, 0};
+    if (n != -EINTR) return {0, static_cast<int>(-n)};
   }
 }
 

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/race.h"
 #include "net/calls.h"
 
 namespace vole {
@@ -24,7 +25,10 @@ struct lookup_threads {
 };
 // Never destroyed: a thread may still be at it when the program ends.
 lookup_threads& all() {
-  static lookup_threads& a = *new lookup_threads;
+  static lookup_threads& a = *[] {
+    const base::race::unseen here;  // who makes it comes before nobody
+    return new lookup_threads;
+  }();
   return a;
 }
 

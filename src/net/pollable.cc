@@ -189,7 +189,7 @@ std::uintptr_t pollable::queue_as_guest(way w, stop* by) noexcept {
   guard_.release();
   rt::guest_leave();
   if (e != entry::queued) return told(e);
-  note.woken.sleep();
+  note.sleep();
   if (by != nullptr) {
     rt::guest_enter();
     disarm(by);
@@ -284,7 +284,7 @@ void pollable::wait_until_closed() noexcept {
     me.thread = &note;
     std::uintptr_t none = 0;
     if (closer_.compare_exchange_strong(none, reinterpret_cast<std::uintptr_t>(&me), seq_cst))
-      note.woken.sleep();
+      note.sleep();
     return;
   }
   stay s{this, way::in, stay::having::keeper};

@@ -1,39 +1,45 @@
 // vole::wait_readable, wait_writable: for files that are not ours.
 //
-// Law    what is registered is a duplicate: the owner may watch or close its own descriptor as it
-//        likes, and two may wait for the same one. It is taken off before it is closed, since the
-//        kernel watches the file, not the number.
-// Law    the duplicate is closed whatever happens: a wait that the end of the runtime interrupts
-//        leaves none behind, so that the peer sees the end of the connection.
+// Law    the owner may watch or close its own descriptor as it likes, and any number may wait for the
+//        same one: the poller's record of it (poll/watch.h) asks the kernel anew at each wait.
 
 #include <vole/net.h>
 
+#include <poll.h>
+
+#include <cerrno>
+
 #include "net/calls.h"
-#include "net/endpoint.h"
 #include "net/errors.h"
+#include "net/file_wait.h"
 #include "net/transfer.h"
 #include "os/os.h"
-#include "sched/life/belonging.h"
 
 namespace vole {
 inline namespace v0 {
 namespace {
 
-using detail::pollable;
-using detail::way;
+using detail::file_wait;
+
+enum class way : bool { in, out };
 
 // Ready, or the time is over: then false. ctx may be null.
-bool watch(pollable& p, way w, std::int64_t until, const context* ctx,
-           std::error_code& error) noexcept {
-  p.set_deadline(w, until);
-  const detail::turn mine(&p, w, error);
+bool watch(int fd, way w, std::int64_t until, const context* ctx, std::error_code& error) noexcept {
+  rt::poll::watched file;
+  file.fd = fd;
+  file.wants = w == way::out ? POLLOUT : POLLIN | POLLPRI | POLLRDHUP;
   for (;;) {
-    const pollable::outcome o = p.wait(w, detail::interrupter_of(ctx));
-    const detail::calls::result now = detail::calls::ready_now(p.fd(), w == way::out);
+    file_wait one(&file, 1, until, detail::interrupter_of(ctx));
+    const file_wait::outcome o = one.wait();
+    if (o == file_wait::outcome::refused)
+      error = detail::system_error_code(one.error == rt::poll::kNotHere ? ENOMEM : one.error);
+    if (file.closed) error = detail::system_error_code(EBADF);
+    if (error) return false;
+    const detail::calls::result now = detail::calls::ready_now(fd, w == way::out);
     if (!now.ok()) error = detail::system_error_code(now.error);
     if (!now.ok() || now.value != 0) return now.value != 0;
-    if (o == pollable::outcome::canceled) error = detail::code_of(ctx);
-    if (o != pollable::outcome::go_on) return false;
+    if (o == file_wait::outcome::canceled) error = detail::code_of(ctx);
+    if (o != file_wait::outcome::again) return false;
   }
 }
 
@@ -46,20 +52,7 @@ bool wait_ready(int fd, way w, time_point t, const context* ctx, std::error_code
   if (!now.ok()) error = detail::system_error_code(now.error);
   if (!now.ok() || now.value != 0) return now.ok();
   const std::int64_t until = detail::to_ns(t);
-  if (until <= os::now_ns()) return false;
-  const detail::calls::result copy = detail::calls::duplicate(fd);
-  if (!copy.ok()) {
-    error = detail::system_error_code(copy.error);
-    return false;
-  }
-  detail::owned_fd mine(static_cast<int>(copy.value));
-  rt::belonging<detail::pollable_ptr> p(new pollable(mine.get()));
-  mine.take();
-  if (const int refused = (*p)->attach()) {
-    error = detail::system_error_code(refused);
-    return false;
-  }
-  return !(*p)->watched() || watch(**p, w, until, ctx, error);
+  return until > os::now_ns() && watch(fd, w, until, ctx, error);
 }
 
 bool wait_or_throw(int fd, way w, time_point t, const context* ctx) {

@@ -89,7 +89,7 @@ void pollable::wait_as_guest(way w, stop* by) noexcept {
   if (!sleeps) disarm(by);
   rt::guest_leave();
   if (!sleeps) return;
-  note.woken.sleep();
+  note.sleep();
   if (by != nullptr) {
     rt::guest_enter();
     disarm(by);

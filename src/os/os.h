@@ -32,12 +32,15 @@ struct thread_spec {
   void* arg = nullptr;
   const char* name = "vole";      // at most 15 characters
   bool block_signals = false;     // true: all but faults; false: the mask of save_signal_mask()
+  bool runs_for_users = false;    // what it does for one comes before what it does for the next
 };
 // Stack of at least 256 KiB. Returns 0 or an errno value. User context, or the thread maker.
 int create_thread(thread* t, const thread_spec& spec) noexcept;
 thread this_thread() noexcept;
 void join_thread(thread t) noexcept;
 void detach_thread(thread t) noexcept;
+// Does the calling thread block a signal that threads of ours do not? So it is in a signal handler.
+bool signals_are_blocked() noexcept;
 void save_signal_mask() noexcept;  // remembers the caller's mask for later create_thread
 [[noreturn]] void park_forever() noexcept;
 void yield_thread() noexcept;

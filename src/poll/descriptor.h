@@ -37,9 +37,14 @@ struct alignas(64) descriptor {
   atomic<std::uintptr_t> word[2];  // by way
   atomic<std::uint32_t> tag;       // another one in each life
   atomic<bool> odd;                // it has had more than data: its end, an error, urgent bytes
+  bool foreign;                    // a record's: watch.h
   int fd;                          // -1: not open
   descriptor* next;                // free list
 };
+
+// Of a tag, what an event carries beside a pointer to 64 aligned bytes: 64 - (48 - 6) bits.
+inline constexpr unsigned kTagBits = 22;
+inline constexpr std::uint32_t kTagMask = (1u << kTagBits) - 1;
 
 inline atomic<std::uintptr_t>& word_of(descriptor& d, way w) noexcept {
   return d.word[static_cast<unsigned>(w)];

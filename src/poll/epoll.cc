@@ -16,17 +16,17 @@
 #include "base/fatal.h"
 #include "base/list.h"
 #include "base/lock.h"
+#include "base/race.h"
 #include "base/slab.h"
 #include "os/os.h"
 #include "poll/poll.h"
+#include "poll/watch.h"
 
 namespace vole::rt::poll {
 namespace {
 
 constexpr int kBatch = 128;
 constexpr std::uint64_t kBreak = 0;  // the eventfd's user data; no descriptor lies at 0
-constexpr unsigned kTagBits = 22;    // beside a pointer to 64 aligned bytes: 48 - 6 bits
-constexpr std::uint32_t kTagMask = (1u << kTagBits) - 1;
 
 struct kernel_side {
   atomic<int> epoll{-1};              // written once, under lock
@@ -80,6 +80,7 @@ descriptor* take_locked() noexcept {
 }
 
 int epoll_wait_ns(int epoll, epoll_event* events, std::int64_t timeout) noexcept {
+  const race::unseen here;
   if (timeout <= 0) return epoll_wait(epoll, events, kBatch, timeout == 0 ? 0 : -1);
   if (!kernel.no_nanoseconds.load(relaxed)) {
     const timespec t{timeout / 1'000'000'000, timeout % 1'000'000'000};
@@ -100,7 +101,9 @@ void take_break(bool blocking) noexcept {
 
 void complete(const epoll_event& e, completions& done) noexcept {
   descriptor& d = *unpack(e.data.u64);
-  if ((d.tag.load(std::memory_order_acquire) & kTagMask) != (e.data.u64 & kTagMask)) return;
+  const std::uint32_t tag = e.data.u64 & kTagMask;
+  if ((d.tag.load(std::memory_order_acquire) & kTagMask) != tag) return;
+  if (d.foreign) return complete_watched(d, {e.events, tag}, done);
   constexpr std::uint32_t kBoth = EPOLLERR | EPOLLHUP;
   if ((e.events & (EPOLLRDHUP | EPOLLPRI | kBoth)) != 0) d.odd.store(true, seq_cst);
   if ((e.events & (EPOLLIN | EPOLLRDHUP | EPOLLPRI | kBoth)) != 0)
@@ -112,11 +115,13 @@ void complete(const epoll_event& e, completions& done) noexcept {
 }  // namespace
 
 int start() noexcept {
+  const race::unseen here;
   holding hold(kernel.lock);
   return start_locked();
 }
 
 int open(int fd, descriptor** out) noexcept {
+  const race::unseen here;
   kernel.lock.acquire();
   int error = start_locked();
   descriptor* const d = error == 0 ? take_locked() : nullptr;
@@ -140,6 +145,7 @@ int open(int fd, descriptor** out) noexcept {
 }
 
 void close(descriptor* d) noexcept {
+  const race::unseen here;
   d->tag.fetch_add(1, seq_cst);  // events on their way are not for the next one
   epoll_event none{};
   if (epoll_ctl(kernel.epoll.load(relaxed), EPOLL_CTL_DEL, d->fd, &none) != 0 && errno != ENOENT &&
@@ -164,6 +170,30 @@ void start_again_in_child() noexcept {
     epoll_event e = everything(d);
     epoll_ctl(kernel.epoll.load(relaxed), EPOLL_CTL_ADD, d->fd, &e);
   });
+  forget_registrations();
+}
+
+// Once the number has meant another file, which of the two calls is right is a guess.
+int arm(descriptor& d, int fd, std::uint32_t events, bool* another) noexcept {
+  const int epoll = kernel.epoll.load(relaxed);
+  epoll_event e{};
+  e.events = events | EPOLLONESHOT;
+  e.data.u64 = pack(&d, d.tag.load(relaxed));
+  *another = false;
+  if (d.fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &e) == 0) return 0;
+  if (d.fd >= 0 && errno != ENOENT) return errno;
+  *another = d.fd >= 0;
+  d.fd = fd;
+  if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) == 0) return 0;
+  if (errno == EEXIST && epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &e) == 0) return 0;
+  d.fd = -1;
+  return errno;
+}
+
+bool start_and_count() noexcept {
+  if (start() != 0) return false;
+  kernel.open.fetch_add(1, seq_cst);
+  return true;
 }
 
 std::size_t open_count() noexcept { return kernel.open.load(seq_cst); }
@@ -183,6 +213,7 @@ void wait(std::int64_t timeout, completions& done) noexcept {
 }
 
 void interrupt() noexcept {
+  const race::unseen here;
   if (kernel.broken.exchange(1, seq_cst) != 0) return;
   const std::uint64_t one = 1;
   while (write(kernel.event.load(relaxed), &one, sizeof(one)) < 0 && errno == EINTR) {

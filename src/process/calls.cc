@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "arch/bare_calls.h"
 #include "net/interrupted.h"
 
 namespace vole {
@@ -20,6 +21,7 @@ namespace process_calls {
 namespace {
 
 using calls::again_if_interrupted;
+using calls::told;
 
 constexpr int kFirstFree = 3;
 
@@ -28,7 +30,7 @@ result beyond_standard(int fd) noexcept {
   if (fd >= kFirstFree) return {fd, 0};
   const result moved =
       again_if_interrupted([=] { return ::fcntl(fd, F_DUPFD_CLOEXEC, kFirstFree); });
-  ::close(fd);
+  arch::bare::close(fd);
   return moved;
 }
 
@@ -74,8 +76,8 @@ result pipe(int (&ends)[2]) noexcept {
   ends[0] = static_cast<int>(first.value);
   ends[1] = static_cast<int>(second.value);
   if (first.ok() && second.ok()) return {};
-  if (first.ok()) ::close(ends[0]);
-  if (second.ok()) ::close(ends[1]);
+  if (first.ok()) arch::bare::close(ends[0]);
+  if (second.ok()) arch::bare::close(ends[1]);
   return first.ok() ? second : first;
 }
 result open_null() noexcept {
@@ -106,7 +108,7 @@ result look(pid_t pid, ending how, int& code, int& signal) noexcept {
   siginfo_t about{};
   const int flags = WEXITED | (how.wait ? 0 : WNOHANG) | (how.reap ? 0 : WNOWAIT);
   const result r =
-      again_if_interrupted([&] { return ::waitid(P_PID, static_cast<id_t>(pid), &about, flags); });
+      told([&] { return arch::bare::waitid(P_PID, static_cast<id_t>(pid), &about, flags); });
   if (!r.ok() || about.si_pid == 0) return r;
   const bool by_itself = about.si_code == CLD_EXITED;
   code = by_itself ? about.si_status : -1;
@@ -135,7 +137,7 @@ result unwatch(int set, int fd) noexcept {
 }
 result watched_ready(int set, int (&fds)[4]) noexcept {
   epoll_event found[4];
-  const result r = again_if_interrupted([&] { return ::epoll_wait(set, found, 4, 0); });
+  const result r = told([&] { return arch::bare::epoll_wait(set, found, 4, 0); });
   for (std::int64_t i = 0; i < r.value; ++i) fds[i] = found[i].data.fd;
   return r;
 }

@@ -10,6 +10,7 @@
 #include <vole/detail/left_behind.h>
 
 #include "base/atomic.h"
+#include "base/race.h"
 #include "process/calls.h"
 #include "sched/life/belonging.h"
 
@@ -30,7 +31,10 @@ struct unreaped_list {
   std::vector<pid_t> pids;
 };
 unreaped_list& unreaped() {
-  static unreaped_list& all = *new unreaped_list;
+  static unreaped_list& all = *[] {
+    const base::race::unseen here;  // who makes it comes before nobody
+    return new unreaped_list;
+  }();
   return all;
 }
 
@@ -57,7 +61,9 @@ failure check(const command& c, const options& o) {
   return {};
 }
 
-std::string_view name_in(std::string_view variable) { return variable.substr(0, variable.find('=')); }
+std::string_view name_in(std::string_view variable) {
+  return variable.substr(0, variable.find('='));
+}
 
 // As execve wants it. The later of two with one name counts.
 std::vector<const char*> environment_of(const options& o) {
@@ -71,7 +77,8 @@ std::vector<const char*> environment_of(const options& o) {
     all.push_back(variable);
   };
   if (!o.clear_environment)
-    for (const char* const* v = process_calls::own_environment(); v != nullptr && *v != nullptr; ++v)
+    for (const char* const* v = process_calls::own_environment(); v != nullptr && *v != nullptr;
+         ++v)
       all.push_back(*v);
   for (const std::string& variable : o.environment) add(variable.c_str());
   all.push_back(nullptr);
@@ -162,11 +169,12 @@ void launch(const command& c, const options& o, launched& into, failure& f) {
     child_ends theirs;
     error = make_streams(o, into, theirs);
     if (error != 0) return;
-    process_calls::plan p{arguments->data(), environment->data(),
-                          o.directory.empty() ? nullptr : o.directory.c_str(),
-                          {theirs.streams[0].get(), theirs.streams[1].get(),
-                           theirs.streams[2].get()},
-                          o.own_group};
+    process_calls::plan p{
+        arguments->data(),
+        environment->data(),
+        o.directory.empty() ? nullptr : o.directory.c_str(),
+        {theirs.streams[0].get(), theirs.streams[1].get(), theirs.streams[2].get()},
+        o.own_group};
     if (o.merge_errors) p.streams[2] = o.out == stream::inherit ? 1 : p.streams[1];
     const calls::result started = process_calls::spawn(p);
     error = started.error;

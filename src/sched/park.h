@@ -133,6 +133,7 @@ inline waiter* self(M* m, void* object, void (*unlink)(void*, waiter*) noexcept)
   if (!likely(g != nullptr) || !likely(p.ready_next.load(relaxed) == nullptr) ||
       !likely(!trace::is_traced(*m)))
     return false;
+  g->history.before_wake();
   g->wake_value = value;
   set_status(*g, g_status::waiting, g_status::runnable);
   p.ready_next.store(g, relaxed);
@@ -154,6 +155,7 @@ class waking {
 
   void add(waiter* w, std::uintptr_t value) noexcept {
     if (w->g == nullptr) return wake(m_, w, value);
+    w->g->history.before_wake();
     w->g->wake_value = value;
     some_[n_++] = w->g;
     if (n_ == kMost) flush();

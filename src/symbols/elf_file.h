@@ -14,6 +14,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "arch/bare_calls.h"
+
 namespace vole::symbols {
 
 class mapped_file {
@@ -26,7 +28,7 @@ class mapped_file {
       size_ = static_cast<std::size_t>(about.st_size);
       at_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
     }
-    close(fd);
+    arch::bare::close(fd);
   }
   ~mapped_file() {
     if (at_ != MAP_FAILED) munmap(at_, size_);

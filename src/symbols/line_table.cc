@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "symbols/section_text.h"
 #include "walk/bytes.h"
 
 namespace vole::symbols {
@@ -17,22 +18,11 @@ bytes reader_of(std::string_view text) noexcept {
   return {at, at + text.size()};
 }
 
-std::uint64_t offset_in(bytes& b, bool wide) noexcept {
-  return wide ? b.number<std::uint64_t>() : b.number<std::uint32_t>();
-}
-
 std::string_view text_in(bytes& b) noexcept {
   const auto* const from = reinterpret_cast<const char*>(b.at());
   std::size_t n = 0;
   while (b.more() && b.byte() != 0) ++n;
   return b.bad() ? std::string_view() : std::string_view(from, n);
-}
-
-std::string_view text_at(std::string_view section, std::uint64_t at) noexcept {
-  if (at >= section.size()) return {};
-  section.remove_prefix(static_cast<std::size_t>(at));
-  const std::size_t end = section.find('\0');
-  return end == std::string_view::npos ? std::string_view() : section.substr(0, end);
 }
 
 // One entry of a list of files or folders.
@@ -133,10 +123,10 @@ class unit {
   }
   void standard(unsigned code, bytes& b, row& r, bool* is_row) noexcept {
     switch (code) {
-      case 1: *is_row = true; break;                        // copy
-      case 2: r.address += smallest_ * b.uleb(); break;     // advance_pc
+      case 1: *is_row = true; break;                             // copy
+      case 2: r.address += smallest_ * b.uleb(); break;          // advance_pc
       case 3: r.line += static_cast<unsigned>(b.sleb()); break;  // advance_line
-      case 4: r.file = b.uleb(); break;                     // set_file
+      case 4: r.file = b.uleb(); break;                          // set_file
       case 8: r.address += smallest_ * ((255u - opcode_base_) / line_range_); break;
       case 9: r.address += b.number<std::uint16_t>(); break;  // fixed_advance_pc
       default:

@@ -3,9 +3,12 @@
 
 #include <link.h>
 
+#include <new>
+
 #include "base/atomic.h"
 #include "base/system.h"
 #include "symbols/line_table.h"
+#include "symbols/scopes.h"
 #include "symbols/symbols.h"
 
 struct backtrace_state;
@@ -65,7 +68,7 @@ bool renew_state() noexcept {
   return made != nullptr;
 }
 
-constexpr std::size_t kMostPlaces = 32;  // functions inlined into one another
+constexpr std::size_t kMostPlaces = kMostInlined + 1;  // and the function that holds them
 
 struct answer {
   place at[kMostPlaces];
@@ -116,6 +119,35 @@ bool ask(std::uintptr_t pc, answer& a) noexcept {
   return can;
 }
 
+// A name that lasts while it is used: find_inlined's are in pages of their own.
+class whole_names {
+ public:
+  ~whole_names() {
+    if (found_ != nullptr) base::unmap_pages(found_, sizeof *found_);
+  }
+  void put_into(std::uintptr_t pc, answer& a) noexcept {
+    if (!lacks_any(a)) return;
+    void* const pages = base::map_pages(sizeof(scope_names));
+    if (pages == nullptr) return;
+    found_ = ::new (pages) scope_names;
+    if (!find_inlined_at(pc, found_) || found_->n + 1 != a.n) return;
+    for (std::size_t i = 0; i < found_->n; ++i)
+      if (is_short(a.at[i].function) && !found_->inlined[i].empty())
+        a.at[i].function = found_->inlined[i].data();
+  }
+
+ private:
+  static bool is_short(const char* name) noexcept {
+    return name != nullptr && !std::string_view(name).starts_with("_Z");
+  }
+  static bool lacks_any(const answer& a) noexcept {
+    for (std::size_t i = 0; i + 1 < a.n; ++i)
+      if (is_short(a.at[i].function)) return true;
+    return false;
+  }
+  scope_names* found_ = nullptr;
+};
+
 }  // namespace
 
 bool look_up(std::uintptr_t pc, each_place fn, void* arg) noexcept {
@@ -129,6 +161,8 @@ bool look_up(std::uintptr_t pc, each_place fn, void* arg) noexcept {
     a.at[0].file = line.file;
     a.at[0].line = line.line;
   }
+  whole_names names;
+  names.put_into(pc, a);
   for (std::size_t i = 0; i < a.n; ++i) fn(a.at[i], arg);
   return a.n != 0;
 }

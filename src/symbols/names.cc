@@ -89,6 +89,23 @@ void shorten_lambdas(std::string& s) {
   }
 }
 
+// What g++ calls a lambda within a type, in debug information: main()::<lambda(int)> -> main::{lambda}
+void name_gcc_lambdas(std::string& s) {
+  for (std::size_t at = 0; (at = s.find("<lambda(", at)) != npos;) {
+    const std::size_t end = skip_bracket(s, at);
+    if (end == npos) return;
+    s.replace(at, end - at, "{lambda}");
+    if (at < 3 || s.compare(at - 3, 3, ")::") != 0) continue;
+    std::size_t open = at - 3;
+    for (int depth = 0; open > 0; --open) {
+      depth += s[open] == ')' ? 1 : s[open] == '(' ? -1 : 0;
+      if (depth == 0) break;
+    }
+    s.erase(open, at - 2 - open);
+    at = open;
+  }
+}
+
 // Templates carry their return type in front. The name is the last word before the arguments.
 void drop_return_type(std::string& s) {
   std::size_t name = 0;
@@ -169,10 +186,12 @@ std::string simplified(std::string s) {
   replace_all(s, "std::basic_string_view<char, std::char_traits<char> >", "std::string_view");
   name_times(s);
   drop_defaults(s);
+  name_gcc_lambdas(s);
   name_clang_lambdas(s);
   shorten_lambdas(s);
   drop_return_type(s);
   while (s.find("> >") != npos) replace_all(s, "> >", ">>");
+  replace_all(s, "} >", "}>");
   replace_all(s, kStandIn, kAnonymous);
   return s;
 }
@@ -197,13 +216,20 @@ bool is_plumbing(std::string_view name, const char* file) noexcept {
 }
 
 std::string_view wrapped_function(std::string_view name) noexcept {
-  constexpr std::string_view kPack = "std::tuple<";
-  const std::size_t at = name.find(kPack);
-  if (!name.starts_with("vole::") || at == npos) return {};
-  const std::size_t first = at + kPack.size();
-  for (std::size_t i = first; i < name.size();) {
-    if (name[i] == ',' || name[i] == '>') return name.substr(first, i - first);
-    i = opens(name[i]) ? skip_bracket(name, i) : i + 1;
+  // Where it stands among the arguments of the template that holds it.
+  constexpr std::pair<std::string_view, int> kHolders[] = {
+      {"std::tuple<", 0}, {"::joinable_task<", 1}, {"::run_with<", 0}};
+  if (!name.starts_with("vole::")) return {};
+  for (const auto& [holder, before] : kHolders) {
+    const std::size_t at = name.find(holder);
+    if (at == npos) continue;
+    int skip = before;
+    std::size_t first = at + holder.size();
+    for (std::size_t i = first; i < name.size();) {
+      if ((name[i] == ',' || name[i] == '>') && skip == 0) return name.substr(first, i - first);
+      if (name[i] == ',' && --skip >= 0) first = i + 2;  // and a space
+      i = opens(name[i]) ? skip_bracket(name, i) : i + 1;
+    }
   }
   return {};
 }

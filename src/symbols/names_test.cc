@@ -90,7 +90,24 @@ TEST(Names, TheWrapperNamesTheFunction) {
   EXPECT_EQ(wrapped_function("vole::detail::inline_callable<std::tuple<void (*)(int, char), "
                              "int>>::invoke(void*)"),
             "void (*)(int, char)");
+  EXPECT_EQ(wrapped_function("vole::detail::joinable_task<std::pair<int, int>, "
+                             "main::{lambda#2}>::invoke(void*)"),
+            "main::{lambda#2}");
+  EXPECT_EQ(wrapped_function("vole::detail::run_with<main::{lambda#1}>(main::{lambda#1}&&)::"
+                             "{lambda#1}::_FUN(void*)"),
+            "main::{lambda#1}");
+  EXPECT_EQ(wrapped_function("vole::detail::joinable_task<int"), "");
+  EXPECT_EQ(wrapped_function("vole::detail::joinable_task<int>"), "");
   EXPECT_EQ(wrapped_function("vole::detail::expiry::invoke(void*)"), "");
+}
+
+TEST(Names, LambdasOfDebugInformationLoseTheArgumentsOfTheirFunction) {
+  EXPECT_EQ(simplified("app::box<int>::map<main(int, char**)::<lambda()>::<lambda(auto:53&)> >"),
+            "app::box<int>::map<main::{lambda}::{lambda}>");
+  EXPECT_EQ(simplified("app::of<a::b(std::pair<int, int>)::<lambda(int)> >"),
+            "app::of<a::b::{lambda}>");
+  EXPECT_EQ(simplified("<lambda(int)"), "<lambda(int)");
+  EXPECT_EQ(simplified(")::<lambda()>"), "{lambda}");
 }
 
 }  // namespace

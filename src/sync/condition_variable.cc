@@ -50,6 +50,7 @@ void condition_queue_locked(waitable& s, waiter* w, waitable& mutex) noexcept {
 
 // The slot is read first, as the waiter may be woken as soon as the condition is unlocked.
 bool condition_unlock_both(rt::G* g, void* condition) noexcept {
+  const base::race::unseen here;  // on somebody else's stack
   auto& mutex = *static_cast<waitable*>(g->wait.slot);
   unlock(*static_cast<waitable*>(condition));
   mutex_unlock_inside(mutex, arch::this_m());

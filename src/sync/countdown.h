@@ -25,12 +25,13 @@ inline std::int32_t left(std::uint64_t word) noexcept {
 }
 
 // Locked. True: there is something to wait for, and kWaiting is set.
-inline bool must_wait(waitable& s) noexcept {
+inline bool must_wait(waitable& s, bool plainly = false) noexcept {
   std::uint64_t seen = s.word.load(acquire);
   do {
     if ((seen & kWaiting) != 0) return true;
     if (left(seen) == 0) return false;
   } while (!s.word.compare_exchange_strong(seen, seen | kWaiting, acq_rel, acquire));
+  if (plainly) race::writes(&s.waiters);  // an add() that raises the count from 0 must not meet it
   return true;
 }
 
@@ -73,7 +74,7 @@ template <rt::wait_reason Why>
   guest_waiter guest(&s, &zero<Why>::unlink);
   rt::guest_enter();
   lock(s);
-  const bool wait = must_wait(s);
+  const bool wait = must_wait(s, true);
   if (wait) rt::wait_queue::push_back(s.waiters, &guest.self);
   unlock(s);
   rt::guest_leave();
@@ -85,7 +86,7 @@ void wait_for_zero(waitable& s) noexcept {
   if (!rt::on_goroutine()) return wait_for_zero_as_guest<Why>(s);
   M* const m = rt::enter();
   lock(s);
-  if (!must_wait(s)) {
+  if (!must_wait(s, true)) {
     unlock(s);
     return rt::leave(m);
   }

@@ -3,6 +3,7 @@
 #include <vole/detail/pool_shards.h>
 
 #include "base/atomic.h"
+#include "base/race.h"
 #include "gmp/p.h"
 #include "os/os.h"
 #include "sched/park.h"
@@ -33,12 +34,15 @@ pool_node* pool_shards::take() noexcept {
     pool_node* const n = s.first.load(relaxed);
     if (n != nullptr) s.first.store(n->next, relaxed);
     s.unlock();
-    if (n != nullptr) return n;
+    if (n == nullptr) continue;
+    race::acquire(n);
+    return n;
   }
   return nullptr;
 }
 
 void pool_shards::put(pool_node* n) noexcept {
+  race::release(n);
   for (std::size_t i = processor_hint();; ++i) {
     shard& s = shards_[i % kShards];
     if (!s.try_lock()) continue;
@@ -53,6 +57,7 @@ pool_node* pool_shards::take_any() noexcept {
     pool_node* const n = s.first.load(acquire);
     if (n == nullptr) continue;
     s.first.store(n->next, relaxed);
+    race::acquire(n);
     return n;
   }
   return nullptr;

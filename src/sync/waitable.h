@@ -147,8 +147,7 @@ struct guest_waiter {
     self.unlink = unlink;
   }
   std::uintptr_t sleep() noexcept {
-    note.woken.sleep();
-    return note.value;
+    return note.sleep();
   }
   rt::guest_note note;
   waiter self;

@@ -37,12 +37,14 @@ bool mark(cancel_node& n, errc why, const std::exception_ptr& cause, M* m,
     if (n.now.load(acquire) != cancel_node::closed) chan_close_inside(*n.done.core(), m);
     return false;
   }
+  race::release(&n.now);
   n.why = why;
   n.cause = cause;
   n.now.store(cancel_node::decided, release);  // pairs: error
   children = std::exchange(n.children, nullptr);
   rt::interrupt* claimed = n.claim_all_locked(m);
   const bool armed = n.armed;
+  race::acquire(&n.source);
   n.must_stop = n.source.stop_possible();
   n.lock.release();
   chan_close_inside(*n.done.core(), m);
@@ -83,7 +85,7 @@ aftermath cancel_tree(cancel_node& root, errc why, const std::exception_ptr& cau
 void finish(aftermath& left) {
   while (left.watches != nullptr) start_watch(*std::exchange(left.watches, left.watches->next));
   while (left.nodes != nullptr) {
-    if (left.nodes->must_stop) left.nodes->source.request_stop();
+    if (left.nodes->must_stop) stop(left.nodes->source);
     drop_context(std::exchange(left.nodes, left.nodes->after));
   }
   while (left.late != nullptr) drop_context(node_of(std::exchange(left.late, left.late->next)));
@@ -182,6 +184,7 @@ struct expiry {
       ~let_go() { drop_context(std::exchange(mine.node, nullptr)); }
     } const at_the_end{*static_cast<expiry*>(callable)};
     expiry& mine = at_the_end.mine;
+    race::acquire(&mine.node->clock);
     cancel_into(mine.left, *mine.node, errc::deadline_exceeded, mine.node->late);
   }
   static void abandon(void* callable, bool running) noexcept {
@@ -217,6 +220,7 @@ cancel_node::cancel_node(context_node* from, std::int64_t when, void* site, chan
 std::error_code cancel_node::error() const noexcept {
   const state s = now.load(acquire);  // pairs: mark
   if (s == live) return {};
+  race::acquire(&now);
   if (s == decided) {  // a guest, since this may be a stop callback
     rt::guest_enter_anywhere();
     chan_close_inside(*done.core(), nullptr);
@@ -275,6 +279,7 @@ void cancel_as_guest(cancel_node& n, const std::exception_ptr& cause) {
 void start_clock(cancel_node& n) noexcept {
   n.clock.fire = &expire;
   n.clock.arg = &n;
+  race::release(&n.clock);
   inside_started([&n](M* m) noexcept {
     holding hold(n.lock);
     if (n.now.load(relaxed) != cancel_node::live) return;

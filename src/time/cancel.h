@@ -76,7 +76,7 @@ class cancel_node final : public context_node, public cancel_link, public rt::in
 
   // `when`: kNeverNs, or its own deadline. The earlier one wins.
   cancel_node(context_node* from, std::int64_t when, void* site, chan<> d) noexcept;
-  ~cancel_node() override { asked.reset(); }  // waits for a callback that is running: first of all
+  ~cancel_node() override;
 
   std::error_code error() const noexcept;
 
@@ -109,6 +109,10 @@ class cancel_node final : public context_node, public cancel_link, public rt::in
   cancel_node* after = nullptr;         // the canceller's list
   std::optional<std::stop_callback<on_stop>> asked;  // with_stop_token
 };
+
+// time/stop.cc: with_stop_token; a source of a context's own.
+void ask(cancel_node& n, std::stop_token token);
+void stop(std::stop_source& source);
 
 // Puts l into n's list, with a reference that the list takes over. False: n is cancelled.
 bool adopt(cancel_node& n, cancel_link& l) noexcept;

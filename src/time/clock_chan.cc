@@ -91,6 +91,15 @@ waiter* send_now_locked(clock_chan& c, std::int64_t now) noexcept {
   return w;
 }
 
+// What comes before the start comes before the tick.
+void tell_order_locked(clock_chan& c) noexcept {
+  if constexpr (base::race::on) {
+    c.lock.acquire_next_of_kind();
+    c.order.starts_clock(c.receivers.first);
+    c.lock.release();
+  }
+}
+
 bool start(clock_chan& c, std::int64_t when, std::int64_t period) noexcept {
   bool was_pending = false;
   inside_started([&](M* m) noexcept {
@@ -98,6 +107,7 @@ bool start(clock_chan& c, std::int64_t when, std::int64_t period) noexcept {
     {
       holding hold(c.one);
       was_pending = stop_locked(c);
+      tell_order_locked(c);
       c.period = period;
       const std::int64_t now = os::now_ns();
       if (period == 0 && when <= now) {

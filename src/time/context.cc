@@ -60,7 +60,7 @@ new_cancelable derive(const context& parent, std::int64_t when, std::exception_p
 detail::new_cancelable with_stop_token(const context& parent, std::stop_token token) {
   cancel_node* n;
   detail::new_cancelable made = make(parent, detail::kNeverNs, __builtin_return_address(0), n);
-  if (token.stop_possible()) n->asked.emplace(std::move(token), cancel_node::on_stop{n});
+  if (token.stop_possible()) detail::ask(*n, std::move(token));
   return made;
 }
 
@@ -106,11 +106,13 @@ std::stop_token context::stop_token() const {
   bool cancelled = false;
   detail::inside([&](rt::M*) noexcept {
     holding hold(n->lock);
+    race::acquire(&n->source);
     if (!n->source.stop_possible()) n->source.swap(fresh);
     used = n->source;
+    race::release(&n->source);
     cancelled = n->now.load(relaxed) != cancel_node::live;
   });
-  if (cancelled) used.request_stop();
+  if (cancelled) detail::stop(used);
   return used.get_token();
 }
 

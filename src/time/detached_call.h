@@ -9,8 +9,9 @@
 // Note   a goroutine that a dead runtime left on a zombie keeps its reference for ever.
 #pragma once
 
-#include "sched/park.h"
+#include "base/race.h"
 #include "sched/life/spawn.h"
+#include "sched/park.h"
 
 namespace vole {
 inline namespace v0 {
@@ -18,6 +19,8 @@ namespace detail {
 
 template <class Record, class Does = Record>
 struct detached_call {
+  // Called before another thread may learn of the record and start it: the goroutine comes after this.
+  static void before(const Record* r) noexcept { base::race::release(r); }
   // Any thread, user context.
   static void start(Record* r, void* created_at) noexcept {
     rt::spawn_trivial(kBirth, created_at, &r, sizeof(r));
@@ -37,6 +40,7 @@ struct detached_call {
         Does::drop(r);
       }
     } const at_the_end{*static_cast<Record**>(callable)};
+    base::race::acquire(at_the_end.mine);
     Does::work(*at_the_end.mine);
   }
   static void abandon(void* callable, bool running) noexcept {

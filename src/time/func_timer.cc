@@ -39,7 +39,8 @@ class func_timer_node final : public rt::timer {
 
  private:
   static void let_go(func_timer_node* n, bool destroy) noexcept {
-    if (n->references.fetch_sub(1, acq_rel) != 1) return;
+    race::release(&n->references);
+    if (!base::race::dropped(n->references.fetch_sub(1, acq_rel) == 1, &n->references)) return;
     n->fn->end(n->fn, destroy);
     delete n;
   }
@@ -49,6 +50,7 @@ namespace {
 
 bool start(func_timer_node* n, std::int64_t when) noexcept {
   bool was_pending = false;
+  detached_call<func_timer_node>::before(n);
   inside_started([&](rt::M* m) noexcept {
     holding hold(n->lock);
     was_pending = rt::stop_timer(n);

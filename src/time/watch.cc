@@ -47,7 +47,8 @@ class watch_node final : public cancel_link {
   }
 
   static void let_go(watch_node* w) noexcept {
-    if (w->references.fetch_sub(1, acq_rel) != 1) return;
+    race::release(&w->references);
+    if (!base::race::dropped(w->references.fetch_sub(1, acq_rel) == 1, &w->references)) return;
     if (w->fn != nullptr) w->end(true);
     delete w;
   }
@@ -97,6 +98,7 @@ void forget_watch(cancel_link& l) noexcept {
 watch_node* watch(const context& ctx, deferred_ptr fn, bool is_awaited) {
   chan<> over = is_awaited ? chan<>() : chan<>(nullptr);
   auto* const w = new watch_node(std::move(fn), std::move(over), __builtin_return_address(0));
+  detached_call<watch_node>::before(w);
   cancel_node* const n = ctx.node() != nullptr ? ctx.node()->canceler : nullptr;
   if (n == nullptr) {
     watch_node::let_go(w);  // no list: it never runs

@@ -27,7 +27,7 @@ class Command(unittest.TestCase):
     def test_help_names_every_command(self):
         done = vole("--help")
         self.assertEqual(done.returncode, 0, done)
-        for name in ("core", "dump", "run", "top", "trace", "version"):
+        for name in ("core", "dump", "exec", "run", "top", "trace", "version"):
             self.assertRegex(done.stdout, rf"(?m)^ +{name}\b")
 
     def test_no_command_is_refused(self):
@@ -39,10 +39,20 @@ class Command(unittest.TestCase):
     def test_unknown_option_is_refused(self):
         self.assert_refused(["version", "--loud"], "--loud")
 
-    def test_output_that_cannot_be_written_is_no_success(self):
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([VOLE, "version"], stdout=full, stderr=subprocess.PIPE)
-        self.assertEqual(done.returncode, 2)
+    def assert_lost(self, done):
+        self.assertEqual(done.returncode, 2, done)
+        self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+        self.assertIn(b"could not be written", done.stderr)
+
+    def test_output_that_cannot_be_written_is_a_sentence(self):
+        for arguments in (["version"], ["--help"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([VOLE, *arguments], stdout=full, stderr=subprocess.PIPE)
+            self.assert_lost(done)
+
+    def test_closed_output_is_a_sentence(self):
+        self.assert_lost(subprocess.run(["sh", "-c", '"$0" version >&-', VOLE],
+                                        stderr=subprocess.PIPE))
 
 
 if __name__ == "__main__":

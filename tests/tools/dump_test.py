@@ -105,6 +105,8 @@ class Dump(unittest.TestCase):
                        "chan receive (nil channel)", "select", "wait group"):
             self.assertIn(f"'waiting, {reason}'", text)
         self.assertIn("app::deep(int)", text)
+        very_deep = next(b for b in said.split("\n\n") if "(very deep)" in b)
+        self.assertIn("\n(only the innermost 100 calls are looked at)\ncreated by", very_deep)
 
     def test_deadlocked_process_is_shown(self):
         with Child("deadlocked") as child:
@@ -130,6 +132,13 @@ class Dump(unittest.TestCase):
         for g in goroutines:
             for frame in g["stack"]:
                 self.assertTrue(frame["function"], g)
+
+    def test_output_that_cannot_be_written_is_no_success(self):
+        with Child("deadlocked") as child, open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([VOLE, "dump", str(child.pid)], stdout=full,
+                                  stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertIn("could not be written", done.stderr)
 
     def test_a_thousand_with_one_stack_are_one_block(self):
         with Child("many") as child:
@@ -194,7 +203,7 @@ class Dump(unittest.TestCase):
         with Child("parked", program=program) as child:
             text = self.dump(child.pid)
         heads = re.findall(r"^goroutine .*", text, flags=re.MULTILINE)
-        self.assertEqual(len(heads), 15, text)
+        self.assertEqual(len(heads), 16, text)
         self.assertRegex(text, r"(?m)^program\+0x[0-9a-f]+$")
 
     def test_deleted_program_is_looked_at_all_the_same(self):

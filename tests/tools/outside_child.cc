@@ -2,6 +2,7 @@
 // is to show is there, and stays so until it is killed.
 #include <vole/vole.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -76,7 +77,8 @@ int with_reporter(std::size_t goroutines, Fn&& start) {
     start();
     std::thread([goroutines] {
       wait_until_parked(goroutines);
-      vole::dump_goroutines(stdout);
+      const bool is_json = std::getenv("OUTSIDE_JSON") != nullptr;
+      vole::dump_goroutines(stdout, is_json ? vole::dump_format::json : vole::dump_format::text);
       say_ready();
     }).detach();
     vole::go({.name = "keeps it awake"}, [] { app::doze(); });
@@ -89,7 +91,7 @@ int parked() {
   app::full.send(1);
   app::held.lock();
   app::written.lock();
-  return with_reporter(15, [] {
+  return with_reporter(16, [] {
     vole::go([] { app::receive(); });
     vole::go([] { app::receive(); });
     vole::go([] { app::send(); });
@@ -103,6 +105,7 @@ int parked() {
     vole::go([] { app::choose(); });
     vole::go([] { [] { app::receive(); }(), app::behind++; });
     vole::go([] { app::deep(20); });
+    vole::go({.name = "very deep"}, [] { app::deep(300); });
   });
 }
 
@@ -131,7 +134,7 @@ int many() {
 
 int spinning(int n) {
   vole::run([&] {
-    for (int i = 0; i < n; ++i) vole::go([] { app::spin(); });
+    for (int i = 0; i < n; ++i) vole::go({.name = "spin\x1b[2J"}, [] { app::spin(); });
     std::thread([n] {
       while (app::spinning.load() < n) std::this_thread::sleep_for(1ms);
       say_ready();
@@ -166,6 +169,42 @@ int parked_without_end(int n) {
   return 0;
 }
 
+// Dumps of itself with n parked: how long one takes, and the longest moment in which two goroutines
+// that yield to each other could not: the world was stopped. bench/dumps.py reads it.
+int timed(int n) {
+  using clock = std::chrono::steady_clock;
+  const auto ms = [](clock::duration d) {
+    return std::chrono::duration<double, std::milli>(d).count();
+  };
+  std::FILE* const out = std::fopen("/dev/null", "w");
+  vole::run([&] {
+    for (int i = 0; i < n; ++i) vole::go([] { app::spinning++, app::receive(); });
+    while (app::spinning < n) vole::yield();
+    for (int round = 0; round < 7; ++round) {
+      std::atomic<bool> done{false};
+      auto watch = vole::spawn([&] {
+        clock::duration longest{};
+        for (auto last = clock::now(); !done;) {
+          vole::yield();
+          const auto now = clock::now();
+          longest = std::max(longest, now - last);
+          last = now;
+        }
+        return longest;
+      });
+      vole::sleep_for(20ms);
+      const auto began = clock::now();
+      vole::dump_goroutines(out);
+      const auto took = clock::now() - began;
+      done = true;
+      std::printf("%.1f %.1f\n", ms(took), ms(watch.join()));
+    }
+    say_ready();
+    app::doze();
+  });
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -177,6 +216,7 @@ int main(int argc, char** argv) {
   if (what == "spinning") return spinning(n);
   if (what == "deadlocked") return deadlocked();
   if (what == "count") return parked_without_end(n);
+  if (what == "timed") return timed(n);
   if (what == "plain") return say_ready(), std::this_thread::sleep_for(10h), 0;
   std::fprintf(stderr, "outside_child parked|many|spinning|deadlocked|count|plain [N]\n");
   return 2;

@@ -73,9 +73,11 @@ class Top(unittest.TestCase):
     def test_page_says_what_ps_run(self):
         with Child("spinning", 3) as child:
             # A P may just be on its way from one thread to another: then another look.
-            while not re.search(r"(?m)^ +\d+ +\d+ .*  goroutine \d+ .*spinning\(int\)",
-                                self.page(child)):
-                pass
+            text = ""
+            while not re.search(r"(?m)^ +\d+ +\d+ .*  goroutine \d+ .*spinning\(int\)", text):
+                text = self.page(child)
+        self.assertIn("(spin\\x1b[2J)", text)  # its name does not reach the terminal as it is
+        self.assertNotIn("\x1b", text)
 
     def test_terminal_is_refreshed_resizes_and_q_quits(self):
         with Child("many") as child, Terminal(child.pid, 30, 120) as terminal:

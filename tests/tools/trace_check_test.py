@@ -3,6 +3,7 @@
 import json
 import os
 import struct
+import subprocess
 import unittest
 
 from traces import TraceTest, vole
@@ -63,6 +64,15 @@ class TraceSummary(TraceTest):
                       "Scheduling latency", "What woke whom", "Ps  ", "work at demo.cc:12",
                       "3 taken, of these 3 from goroutines in calls"):
             self.assertIn(words, done.stdout)
+
+    def test_main_is_called_main(self):
+        path = self.path("main.trace")
+        child = os.path.join(os.environ["VOLE_TOOLS_DIR"], "control_child")
+        subprocess.run([child, "talk"], check=True, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, env=dict(os.environ, VOLE_TRACE=path))
+        table = vole("summary", path).stdout.partition("Goroutines by function")[2].partition("\n\n")[0]
+        self.assertRegex(table, r"\n  main +1 ")
+        self.assertNotIn("vole::detail", table)
 
     def test_json_has_the_same_and_adds_up(self):
         done = vole("summary", "--json", self.sample("three"))

@@ -15,6 +15,7 @@
 
 namespace vole_command {
 
+void add_exec(CLI::App& app, int& status);
 void add_run(CLI::App& app, int& status);
 void add_trace(CLI::App& app, int& status);
 void add_version(CLI::App& app, int& status);

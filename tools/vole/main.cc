@@ -3,8 +3,13 @@
 // Law    a bad argument, or a thing that cannot be looked at, is one sentence on stderr and
 //        status 2; never a crash, never a usage page that hides the sentence.
 // Proof  tests/tools/command_test.py
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 
@@ -36,6 +41,7 @@ int run_command(CLI::App& app, int argc, char** argv) {
   int status = 0;
   add_core(app, status);
   add_dump(app, status);
+  add_exec(app, status);
   add_run(app, status);
   add_top(app, status);
   add_trace(app, status);
@@ -52,13 +58,28 @@ int run_command(CLI::App& app, int argc, char** argv) {
   return status;
 }
 
+// So that no file that is opened later takes the place of one that the caller has closed, and what is
+// printed goes into it. Writing to a closed stdout fails, as it should.
+void keep_standard_places() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) < 0)
+      (void)!open(fd == STDOUT_FILENO ? "/dev/full" : "/dev/null", O_RDWR);
+}
+
+// What was printed has arrived, or the caller is told otherwise.
+bool has_arrived() {
+  const bool is_lost = std::ferror(stdout) != 0;
+  if (std::fflush(stdout) == 0 && !is_lost) return true;
+  std::fprintf(stderr, "vole: the output could not be written: %s\n", std::strerror(errno));
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_standard_places();
   CLI::App app("Looks into programs that use vole, and builds small ones.", "vole");
   app.require_subcommand(1);
   const int status = run_command(app, argc, argv);
-  // If the output could not be written, the status says so.
-  if (std::fflush(stdout) != 0 && status == 0) return kRefused;
-  return status;
+  return has_arrived() || status != 0 ? status : kRefused;
 }

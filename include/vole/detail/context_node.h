@@ -8,6 +8,8 @@
 #include <memory>
 #include <utility>
 
+#include <vole/detail/race.h>
+
 namespace vole::rt {
 class interrupter;
 }
@@ -25,7 +27,7 @@ class context_node {
   // Shares the parent, and inherits its canceler and the place where values are looked up.
   explicit context_node(context_node* from) noexcept : parent(from) {
     if (from == nullptr) return;
-    from->references.fetch_add(1, std::memory_order_relaxed);
+    unseen::fetch_add(from->references, 1, std::memory_order_relaxed);
     canceler = from->canceler;
     values = from->values;
   }
@@ -40,7 +42,7 @@ class context_node {
 };
 
 inline context_node* share_context(context_node* n) noexcept {
-  if (n != nullptr) n->references.fetch_add(1, std::memory_order_relaxed);
+  if (n != nullptr) unseen::fetch_add(n->references, 1, std::memory_order_relaxed);
   return n;
 }
 
@@ -49,7 +51,10 @@ rt::interrupter* interrupter_of(const context_node* n) noexcept;
 
 // A loop: a chain of a million contexts must not be a million calls deep.
 inline void drop_context(context_node* n) noexcept {
-  while (n != nullptr && n->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+  while (n != nullptr) {
+    race::release(&n->references);
+    if (unseen::fetch_sub(n->references, 1, std::memory_order_acq_rel) != 1) return;
+    race::acquire(&n->references);
     context_node* const above = n->parent;
     delete n;
     n = above;

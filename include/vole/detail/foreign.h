@@ -72,7 +72,7 @@ class closing {
   void end() noexcept;
 
   const unsigned first_, last_;
-  bool done_ = false;
+  bool done_ = false, tells_ = false;
 };
 
 // In a loop of calls that never have to wait: gives way to others if vole asks for it, and comes

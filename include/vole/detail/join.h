@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <vole/detail/race.h>
 #include <vole/detail/thrower.h>
 #include <vole/sync.h>
 
@@ -44,13 +45,18 @@ class join_base {
   [[noreturn]] void rethrow() { std::rethrow_exception(std::move(error_)); }
   [[noreturn]] void panic() noexcept { uncollected(error_, thrower_.get()); }
   void drop() noexcept {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    race::release(&references_);
+    if (unseen::fetch_sub(references_, 1, std::memory_order_acq_rel) != 1) return;
+    race::acquire(&references_);
+    delete this;
   }
 
  protected:
   join_base() noexcept = default;
 
-  void begin() noexcept { finished_.add(1); }  // last in construction: what throws earlier is no task
+  void begin() noexcept {
+    finished_.add(1);
+  }  // last in construction: what throws earlier is no task
 
   void conclude(outcome o) noexcept {
     outcome_ = o;
@@ -110,12 +116,12 @@ class joinable_task final : public join_state<R> {
 
   // What the goroutine's record holds.
   struct record {
-    joinable_task* open;                  // until somebody claims it, to finish it
-    joinable_task* finishing = nullptr;   // claimed by the goroutine, which still has its reference
+    joinable_task* open;                 // until somebody claims it, to finish it
+    joinable_task* finishing = nullptr;  // claimed by the goroutine, which still has its reference
   };
 
   static void invoke(void* callable) {
-    auto* const self = static_cast<record*>(callable)->open;
+    auto* const self = opened(callable);
     const outcome o = self->run(callable);
     if (claim(callable) != nullptr) self->finish_here(callable, o);
   }
@@ -124,7 +130,7 @@ class joinable_task final : public join_state<R> {
   static void abandon(void* callable, bool running) noexcept {
     joinable_task* const self = claim(callable);
     if (self == nullptr) {
-      joinable_task* const half_done = running ? nullptr : static_cast<record*>(callable)->finishing;
+      joinable_task* const half_done = running ? nullptr : finishing(callable);
       if (half_done != nullptr) half_done->drop();
       return;
     }
@@ -161,18 +167,26 @@ class joinable_task final : public join_state<R> {
     bool alive_ = true;
   };
 
+  // The record is the library's memory, used again for other goroutines.
+  VOLE_UNSEEN static joinable_task* opened(void* callable) noexcept {
+    return static_cast<record*>(callable)->open;
+  }
+  VOLE_UNSEEN static joinable_task* finishing(void* callable) noexcept {
+    return static_cast<record*>(callable)->finishing;
+  }
+  VOLE_UNSEEN static void finish_through(void* callable, joinable_task* task) noexcept {
+    static_cast<record*>(callable)->finishing = task;
+  }
   // The caller that gets the task out of the goroutine's record finishes it; only one does.
-  static joinable_task* claim(void* callable) noexcept {
-    return std::atomic_ref<joinable_task*>(static_cast<record*>(callable)->open)
-        .exchange(nullptr, std::memory_order_acq_rel);
+  VOLE_UNSEEN static joinable_task* claim(void* callable) noexcept {
+    return __atomic_exchange_n(&static_cast<record*>(callable)->open, nullptr, __ATOMIC_ACQ_REL);
   }
 
   // On the goroutine, having claimed it. The runtime may end while it wakes the waiters.
   void finish_here(void* callable, outcome o) noexcept {
-    auto* const mine = static_cast<record*>(callable);
-    mine->finishing = this;
+    finish_through(callable, this);
     this->conclude(o);
-    mine->finishing = nullptr;
+    finish_through(callable, nullptr);
     this->drop();
   }
 

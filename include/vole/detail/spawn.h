@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <vole/detail/race.h>
+
 #pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
@@ -23,15 +25,15 @@ inline constexpr std::size_t kInlineCallable = 64;
 inline constexpr std::size_t kInlineAlign = 16;
 
 struct spawn_request {
-  void (*invoke)(void* callable);              // runs and destroys it
+  void (*invoke)(void* callable);  // runs and destroys it
   // The runtime ended first; `running`: a thread it left behind still uses it. Null: nothing to do.
   void (*abandon)(void* callable, bool running) noexcept;
-  const char* name;                            // null: none
-  std::size_t stack_size;                      // 0: the default
+  const char* name;        // null: none
+  std::size_t stack_size;  // 0: the default
 };
 
 // Each returns to user code; the address they return to is the creation site.
-void* begin_spawn(const spawn_request& r);     // room for the callable; throws on a bad request
+void* begin_spawn(const spawn_request& r);  // room for the callable; throws on a bad request
 void finish_spawn(void* callable) noexcept;
 void cancel_spawn(void* callable) noexcept;
 void spawn_bytes(const spawn_request& r, const void* callable, std::size_t bytes);
@@ -59,7 +61,7 @@ struct inline_callable {
 template <class Pack>
 struct boxed_callable {
   static void free_box(void* box) noexcept {
-    ::operator delete(box, std::align_val_t{alignof(Pack)});
+    ::operator delete (box, std::align_val_t{alignof(Pack)});
   }
   struct deleter {
     void operator()(Pack* pack) const noexcept {
@@ -69,7 +71,7 @@ struct boxed_callable {
   };
   template <class... Parts>
   static Pack* make(Parts&&... parts) {
-    void* const box = ::operator new(sizeof(Pack), std::align_val_t{alignof(Pack)});
+    void* const box = ::operator new (sizeof(Pack), std::align_val_t{alignof(Pack)});
     try {
       return ::new (box) Pack(std::forward<Parts>(parts)...);
     } catch (...) {
@@ -89,12 +91,13 @@ struct boxed_callable {
 
 template <class Pack>
 inline constexpr bool fits_inline =
+    !race::on &&  // records are used again, and a box's memory is known to be new
     sizeof(Pack) <= kInlineCallable && alignof(Pack) <= kInlineAlign;
 
 // Not is_trivially_copyable: to g++ 12 no lambda is, once it has seen a tuple of it.
 template <class Part>
 inline constexpr bool moves_as_bytes =
-    std::is_trivially_move_constructible_v<Part> && std::is_trivially_destructible_v<Part>;
+    std::is_trivially_move_constructible_v<Part>&& std::is_trivially_destructible_v<Part>;
 
 // The decayed copy of fn and args, on its way into a new goroutine.
 template <class F, class... Args>

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <system_error>
 
+#include <vole/detail/race.h>
+
 #include <vole/detail/mutex_sampling.h>
 #include <vole/detail/stack_place.h>
 
@@ -61,7 +63,7 @@ struct lockable : waitable {
 // Fatal if anybody waits, unless it is a static object, which exit() destroys.
 void destroyed_while_used(const waitable& s, const char* what) noexcept;
 inline void destroying(const waitable& s, const char* what) noexcept {
-  if (s.word.load(std::memory_order_relaxed) != 0) [[unlikely]]
+  if (unseen::load(s.word, std::memory_order_relaxed) != 0) [[unlikely]]
     destroyed_while_used(s, what);
 }
 
@@ -97,8 +99,8 @@ bool barrier_wait_unless(waitable& s, std::uint64_t phase, const context& ctx,
 // ── mutex ── count: how often it was locked, modulo 2^32.
 namespace mutex_flag {
 inline constexpr std::uint64_t held = wait_flag::first_own;
-inline constexpr std::uint64_t woken = held << 1;     // a woken waiter is about to compete
-inline constexpr std::uint64_t starving = held << 2;  // hand over; newcomers queue
+inline constexpr std::uint64_t woken = held << 1;           // a woken waiter is about to compete
+inline constexpr std::uint64_t starving = held << 2;        // hand over; newcomers queue
 inline constexpr std::uint64_t biased = wait_flag::biased;  // one processor locks it without asking
 
 // Held, and to be unlocked without a look at the list.
@@ -122,7 +124,7 @@ struct mutex_waitable : lockable {
 struct mutex_attempt {
   std::int64_t since = 0;  // when it first queued
   bool queued = false;
-  bool was_held = false;   // when we came
+  bool was_held = false;  // when we came
 };
 
 // Not 0: it is ours. 0: we waited and were woken; call again. (Not a bool: what a parked goroutine

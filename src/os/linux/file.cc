@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "arch/bare_calls.h"
 #include "os/os.h"
 
 namespace vole::os {
@@ -23,9 +24,9 @@ int write_file(int fd, const void* first, std::size_t first_bytes, const void* s
   iovec* at = parts;
   int n = 2;
   while (n != 0) {
-    const ssize_t wrote = writev(fd, at, n);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return errno;
+    const long wrote = arch::bare::writev(fd, at, n);
+    if (wrote == -EINTR) continue;
+    if (wrote < 0) return static_cast<int>(-wrote);
     auto left = static_cast<std::size_t>(wrote);
     while (n != 0 && left >= at->iov_len) {
       left -= at->iov_len;
@@ -48,7 +49,10 @@ bool is_plain_file(int fd) noexcept {
   return fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-int close_file(int fd) noexcept { return close(fd) == 0 || errno == EINTR ? 0 : errno; }
+int close_file(int fd) noexcept {
+  const long r = arch::bare::close(fd);
+  return r == 0 || r == -EINTR ? 0 : static_cast<int>(-r);
+}
 
 int map_new_file(const char* path, std::size_t bytes, std::byte** at) noexcept {
   const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -60,7 +64,7 @@ int map_new_file(const char* path, std::size_t bytes, std::byte** at) noexcept {
     if (memory == MAP_FAILED) error = errno;
     *at = static_cast<std::byte*>(memory);
   }
-  close(fd);
+  arch::bare::close(fd);
   return error;
 }
 

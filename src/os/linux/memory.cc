@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/race.h"
 #include "os/os.h"
 
 #ifndef PR_SET_VMA
@@ -15,6 +16,7 @@
 namespace vole::base {
 
 void* map_pages(std::size_t bytes) noexcept {
+  const race::unseen here;  // TSan takes a mapping for a write by who maps
   void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return at == MAP_FAILED ? nullptr : at;
 }
@@ -38,6 +40,7 @@ bool read_own_memory(std::uintptr_t address, std::uintptr_t* word) noexcept {
 // munlock: after mlockall(MCL_FUTURE) the range would be filled with pages as soon as it
 // becomes writable, and locked memory takes no guards.
 std::byte* reserve(std::size_t bytes, const char* name) noexcept {
+  const base::race::unseen here;
   constexpr int kKind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* const at = mmap(nullptr, bytes, PROT_NONE, kKind, -1, 0);
   if (at == MAP_FAILED) return nullptr;

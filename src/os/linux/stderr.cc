@@ -1,20 +1,19 @@
 #include <cerrno>
 #include <unistd.h>
 
+#include "arch/bare_calls.h"
 #include "base/system.h"
 
 namespace vole::base {
 
 void write_stderr(const char* text, std::size_t size) noexcept {
-  const int saved = errno;
   while (size > 0) {
-    const ssize_t n = ::write(STDERR_FILENO, text, size);
-    if (n < 0 && errno == EINTR) continue;
+    const long n = arch::bare::write(STDERR_FILENO, text, size);
+    if (n == -EINTR) continue;
     if (n <= 0) break;
     text += n;
     size -= static_cast<std::size_t>(n);
   }
-  errno = saved;
 }
 
 }  // namespace vole::base

@@ -1,6 +1,7 @@
 #include <bit>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <new>
 #include <string_view>
 #include <pthread.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/race.h"
 #include "os/linux/line_reader.h"
 #include "os/os.h"
 
@@ -36,13 +38,20 @@ sigset_t all_but_faults() noexcept {
   return set;
 }
 
+// The runtime's own threads order nobody's code.
+void run(const thread_spec& spec) noexcept {
+  if (spec.runs_for_users) return spec.main(spec.arg);
+  const base::race::unseen here;
+  spec.main(spec.arg);
+}
+
 extern "C" void* vole_thread_main(void* argument) {
   auto* const record = static_cast<birth*>(argument);
   const birth b = *record;
   base::unmap_pages(record, page_size());
   prctl(PR_SET_NAME, b.spec.name);
   if (!b.spec.block_signals) pthread_sigmask(SIG_SETMASK, &b.mask, nullptr);
-  b.spec.main(b.spec.arg);
+  run(b.spec);
   return nullptr;
 }
 
@@ -85,6 +94,15 @@ int create_thread(thread* t, const thread_spec& spec) noexcept {
 void join_thread(thread t) noexcept { pthread_join(std::bit_cast<pthread_t>(t.handle), nullptr); }
 
 void detach_thread(thread t) noexcept { pthread_detach(std::bit_cast<pthread_t>(t.handle)); }
+
+bool signals_are_blocked() noexcept {
+  std::uint64_t here = 0, usual = 0;
+  sigset_t now;
+  pthread_sigmask(SIG_SETMASK, nullptr, &now);
+  std::memcpy(&here, &now, sizeof(here));
+  std::memcpy(&usual, &saved_mask, sizeof(usual));
+  return (here & ~usual) != 0;
+}
 
 void save_signal_mask() noexcept {
   pthread_sigmask(SIG_SETMASK, nullptr, &saved_mask);

@@ -12,6 +12,7 @@
 #include "base/lock_order.h"
 #include "os/os.h"
 #include "sched/work/env.h"
+#include "sched/work/home.h"
 #include "sched/run/lifecycle.h"
 #include "sched/hold/thread_maker.h"
 #include "sched/hold/retake.h"
@@ -77,6 +78,7 @@ void leave_handler(M& m) noexcept {
 void evict_self(M& m) noexcept {
   become_evicted(*m.curg);
   P* const p = release_p(m);
+  home::shut(m);
   m.hot.attention.store(0, seq_cst);
   p->evictions.add_owner();
   hand_off(p);
@@ -96,6 +98,7 @@ void tell_let_go(M& m) noexcept {
 
 // From here on anybody may wake us. p: ours until now; null: we had none.
 void become_captured(M& m, P* p) noexcept {
+  home::shut(m);
   m.hot.attention.store(0, seq_cst);  // what was asked is done; acquire_p asks again for a stop
   sched.captured_ms.fetch_add(1, seq_cst);
   m.captured.store(1, seq_cst);

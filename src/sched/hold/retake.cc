@@ -2,6 +2,7 @@
 
 #include "os/os.h"
 #include "sched/life/call.h"
+#include "sched/work/home.h"
 #include "sched/state.h"
 #include "sched/hold/thread.h"
 #include "trace/emit.h"
@@ -87,14 +88,17 @@ bool evict(P* p, bool runs_on) noexcept {
   if (m == nullptr) return false;
   os::membarrier();
   const bool ours = look(m, p);
+  home::chain all;
   if (ours) {
     m->away = nullptr;  // it does not come back
+    all = home::shut_locked(*m);
     trace::p_is_taken(*m, *p);
     m->patient = runs_on;
     if (runs_on) os::prefer_slice(m->tid.load(relaxed), kSliceWithoutP);
   }
   m->retake_lock.release();
   if (!ours) return false;
+  home::spread(all);
   p->evictions.add_owner();
   hand_off(p);
   return true;

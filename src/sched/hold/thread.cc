@@ -6,6 +6,7 @@
 #include "sched/state.h"
 #include "sched/work/env.h"
 #include "sched/work/find.h"
+#include "sched/work/home.h"
 #include "sched/work/surplus.h"
 #include "trace/emit.h"
 
@@ -51,6 +52,7 @@ void attach_p(M& m, P* p) noexcept {
   m.hot.p.store(p, relaxed);
   // A stopper that looked before p->m was written counts on us.
   if (sched.stopping.load(seq_cst)) m.hot.attention.store(1, seq_cst);
+  home::open_if_shut(m);
   safe_point::taken_owner(m);
 }
 
@@ -106,11 +108,17 @@ void tell_the_ender() noexcept {
 
 bool stop_m(M& m) noexcept {
   if (m.p != nullptr || m.spinning) fatal("thread: an M went to sleep with a P or spinning");
+  home::open_if_shut(m);
   sched.lock.acquire();
   idle_env env;
-  parking::push_idle_m_locked(env, m);
-  const bool too_many = env.too_many_locked();
+  parking::push_idle_m_locked(env, m);  // H3
+  P* const p = home::last_look_locked(m);
+  const bool too_many = env.too_many_locked() && m.home.goroutines.load(relaxed) == 0;
   sched.lock.release();
+  if (p != nullptr) {
+    acquire_p(m, p);
+    return true;
+  }
   if (sched.ending.load(seq_cst)) tell_the_ender();
   trace::become_quiet(m.hot);
   const bool woken = surplus::sleep(env, m, too_many);

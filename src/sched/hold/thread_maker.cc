@@ -43,6 +43,8 @@ void renew(M& m) noexcept {
   m.hot.attention.store(0, seq_cst);
   m.picked = nullptr;
   lock_m_to(m, nullptr);
+  m.home.shut.store(false, relaxed);
+  m.home.in_a_row = 0;
   m.lock_depth = 0;
   m.ends_with_g = false;
   m.away = m.last_p = nullptr;

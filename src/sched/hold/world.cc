@@ -13,6 +13,7 @@
 #include "sched/wait/timers.h"
 #include "sched/watch/sysmon.h"
 #include "sched/work/env.h"
+#include "sched/work/home.h"
 #include "trace/emit.h"
 
 namespace vole::rt::world {
@@ -63,10 +64,15 @@ void lose(P* p) noexcept {
   M* const m = p->taken_from;
   p->taken_from = nullptr;
   if (m == nullptr) return;
-  holding hold(m->retake_lock);
-  if (m->away != p) return;
-  m->away = nullptr;
-  trace::p_is_taken(*m, *p);
+  home::chain mail;
+  {
+    holding hold(m->retake_lock);
+    if (m->away != p) return;
+    m->away = nullptr;
+    mail = home::shut_locked(*m);
+    trace::p_is_taken(*m, *p);
+  }
+  home::spread(mail);
 }
 
 // [33]: the queue of a dying P goes to the head of the global one; its caches go to the shared ones.

@@ -2,6 +2,7 @@
 
 #include "base/likely.h"
 #include "sched/life/enter.h"
+#include "sched/work/home.h"
 #include "sched/park.h"
 #include "sched/state.h"
 #include "sched/watch/sysmon.h"
@@ -86,7 +87,7 @@ std::uint32_t mark_without_p(M& m) noexcept {
   if (const P* const p = m.hot.enter()) {
     mark(m, *p);
     if (trace::is_traced(m)) tell_begin(m);
-    return somebody_waits_for(*p) ? ring_and_leave(m) : leave_marked(m);
+    return somebody_waits_for(*p) || home::has_mail(m) ? ring_and_leave(m) : leave_marked(m);
   }
   begin_without_p(m);
 }

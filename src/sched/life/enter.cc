@@ -2,6 +2,7 @@
 
 #include "base/fatal.h"
 #include "os/os.h"
+#include "sched/work/home.h"
 #include "sched/run/lifecycle.h"
 #include "sched/park.h"
 #include "sched/hold/retake.h"
@@ -21,8 +22,19 @@ namespace {
 
 bool queue_globally(G* g, void*) noexcept {
   end_eviction(*g, g_status::runnable);
-  push_global(g);
+  if (g->homed) {
+    home::open_if_shut(*g->locked_m);  // it looks for a P now
+    home::deliver(g);
+  } else {
+    push_global(g);
+  }
   return true;
+}
+
+// User code goes on without a P that somebody would give back.
+void leave_without_p(M& m) noexcept {
+  home::shut(m);
+  m.hot.leave();  // nobody asks anything of an M without a P
 }
 
 // Somebody may be looking at our P right now; behind the lock it is either back or gone.
@@ -82,6 +94,13 @@ bool may_park_here() noexcept {
          lifecycle::now() == lifecycle::phase::running;
 }
 
+bool may_wake_here() noexcept {
+  if (lifecycle::now() != lifecycle::phase::running || lifecycle::is_guest()) return false;
+  const M* const m = arch::this_m();
+  return m == nullptr || (m->curg != nullptr && m->hot.in_rt.load(relaxed) == 0 &&
+                          m->undisturbed.load(relaxed) == 0 && !in_value_move());
+}
+
 M* reenter() noexcept {
   for (;;) {
     lifecycle::refuse_forked_child();
@@ -112,10 +131,7 @@ void regain() noexcept {
     sched.lock.acquire();
     P* const p = pop_idle_p_locked(m->last_p);
     sched.lock.release();
-    if (p == nullptr) {
-      m->hot.leave();  // nobody asks anything of an M without a P
-      return;
-    }
+    if (p == nullptr) return leave_without_p(*m);
     acquire_p(*m, p);
     end_eviction(*m->curg, g_status::running);
   }
@@ -161,10 +177,7 @@ void attend() noexcept {
 
 void attend_in_place() noexcept {
   for (M* const m = arch::this_m();;) {
-    if (m->hot.enter() == nullptr && !restored(*m)) {
-      m->hot.leave();  // nobody asks anything of an M without a P
-      return;
-    }
+    if (m->hot.enter() == nullptr && !restored(*m)) return leave_without_p(*m);
     if (!sched.stopping.load(seq_cst)) {
       m->hot.leave();  // the word stays set: the next time we leave we yield
       if (!sched.stopping.load(seq_cst)) return;

@@ -55,6 +55,8 @@ inline void leave_in_place(M* m) noexcept {
 
 // On a goroutine, in its user code, on its own stack, and nothing keeps it from parking there.
 bool may_park_here() noexcept;
+// Any thread that may enter and wake others: a runtime runs, and nothing of it was interrupted here.
+bool may_wake_here() noexcept;
 
 // False: there is no runtime; the caller is inside all the same, and none will end under it.
 bool guest_enter() noexcept;

@@ -1,6 +1,7 @@
 #include "sched/life/locked.h"
 
 #include "sched/life/enter.h"
+#include "sched/work/home.h"
 #include "sched/state.h"
 #include "sched/hold/strict.h"
 #include "sched/hold/thread.h"
@@ -14,6 +15,7 @@ void lock_thread() noexcept {
   ++m->lock_depth;
   lock_to(*m->curg, m);
   lock_m_to(*m, m->curg);
+  if (m->lock_depth == 1) home::shut(*m);
   leave(m);
 }
 
@@ -24,6 +26,7 @@ void unlock_thread() noexcept {
   if (m->lock_depth > 0 && --m->lock_depth == 0) {
     lock_to(*g, nullptr);
     lock_m_to(*m, nullptr);
+    home::open(*m);
   }
   leave(m);
 }

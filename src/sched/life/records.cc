@@ -45,6 +45,7 @@ void reset(G* g) noexcept {
   lock_to(*g, nullptr);
   g->name = nullptr;
   g->abandon = nullptr;
+  g->history.end();
 }
 
 }  // namespace

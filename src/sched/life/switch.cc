@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "base/likely.h"
+#include "os/os.h"
 #include "sched/life/enter.h"
 #include "sched/work/env.h"
 #include "sched/life/exit.h"
 #include "sched/work/find.h"
+#include "sched/work/home.h"
 #include "sched/park.h"
 #include "sched/life/records.h"
 #include "sched/state.h"
@@ -16,6 +18,18 @@
 
 namespace vole::rt {
 namespace {
+
+// Under TSan.
+void start_history(G& g) noexcept {
+  if constexpr (race::on) {
+    const std::size_t most = os::mapping_budget() / 2;
+    if (g.history.starts() <= most) return;
+    fatal(sentence() << "more than " << most
+                     << " goroutines are alive. Under ThreadSanitizer each takes two mappings, and the "
+                        "kernel allows a process vm.max_map_count of them. Raise that (sysctl -w "
+                        "vm.max_map_count=1000000), or have fewer goroutines at once");
+  }
+}
 
 // Saves the departing goroutine's exception state and restores the arriving one's. Mostly both are
 // empty; a G's copy is empty unless it departed while it handled an exception.
@@ -29,10 +43,15 @@ inline void swap_exceptions(M& m, G* from, G* to) noexcept {
   live = brings ? take_exceptions(*to) : arch::exception_globals{};
 }
 
-// A yield may return at once unless somebody else has anything to do: a request, global work, the
-// own queue.
+// There is mail for this thread (sched/work/home.h): g0 takes it out.
+[[gnu::always_inline]] inline bool is_told(const M& m) noexcept {
+  return (m.hot.unplain.load(relaxed) & hot_words<P>::kMail) != 0;
+}
+
+// A yield may return at once unless somebody else has anything to do: a request, mail, global work,
+// the own queue.
 bool nothing_else_to_do(M& m) noexcept {
-  return m.hot.attention.load(relaxed) == 0 && sched.global.size_hint() == 0 &&
+  return m.hot.attention.load(relaxed) == 0 && !is_told(m) && sched.global.size_hint() == 0 &&
          m.p->ring.size() == 0 && m.p->runnext.load(relaxed) == nullptr &&
          m.p->ready_next.load(relaxed) == nullptr;
 }
@@ -42,7 +61,7 @@ bool nothing_else_to_do(M& m) noexcept {
   m.curg = g;
   set_status(*g, g_status::runnable, g_status::running);
   p.switches.add_owner();
-  arch::san_aim(m.san, g->stack.lo);
+  arch::san_aim(m.san, g->stack.lo, g->history.fiber());
   return g->sp.load(relaxed);
 }
 
@@ -54,7 +73,7 @@ bool nothing_else_to_do(M& m) noexcept {
 [[gnu::noinline]] void* aim_at_g0(M& m) noexcept {
   swap_exceptions(m, m.curg, nullptr);
   m.curg = nullptr;
-  arch::san_aim(m.san, nullptr);
+  arch::san_aim(m.san, nullptr, nullptr);
   return m.g0_sp;
 }
 
@@ -76,6 +95,7 @@ bool nothing_else_to_do(M& m) noexcept {
 
 // A picked goroutine that has no stack yet, or is locked to a thread: can it run right here?
 [[gnu::noinline]] G* settle(M& m, G* g) noexcept {
+  if (home::is_home(m, *g)) return g;
   if (!g->locked && (g->started || attach_cached_stack(*m.p, g))) return g;
   m.picked = g;
   return nullptr;
@@ -85,7 +105,7 @@ bool nothing_else_to_do(M& m) noexcept {
 // goroutine that was taken already, if any). An unstarted G comes with a stack, unless `spare` fits it.
 [[gnu::always_inline]] inline G* pick(M& m, const stack* spare) noexcept {
   P* const p = m.p;
-  if (p == nullptr || !is_free(m)) return nullptr;
+  if (p == nullptr || !is_free(m) || is_told(m)) return nullptr;
   runnable* r = take_ready_next_owner(*p);
   if (r == nullptr) {
     if (others_are_due(*p)) return nullptr;
@@ -136,6 +156,7 @@ bool nothing_else_to_do(M& m) noexcept {
 
 [[gnu::always_inline]] inline vole_next wait_at(M& m, wait_reason why, void* sp) noexcept {
   G* const g = m.curg;
+  g->history.before_wait();
   g->sp.store(sp, relaxed);
   g->why.store(why, relaxed);
   g->waiting_since.store(sched.coarse_now.load(relaxed), relaxed);
@@ -170,9 +191,10 @@ bool yielded_to_global(G* g, void*) noexcept {
 [[gnu::noinline]] vole_next yield_slowly(M& m, void* sp, G* picked) noexcept {
   G* const g = m.curg;
   if (picked == nullptr && nothing_else_to_do(m)) {
-    arch::san_aim(m.san, g->stack.lo);
+    arch::san_aim(m.san, g->stack.lo, g->history.fiber());
     return {sp, &m};
   }
+  g->history.before_wait();
   g->sp.store(sp, relaxed);
   G* const next = picked != nullptr ? settle(m, picked) : pick(m, nullptr);
   if (trace::is_traced(m)) [[unlikely]] tell_yield(m, g, next);
@@ -198,6 +220,7 @@ void* switch_to(M& m, G* g) noexcept {
 
 void attach_stack(G* g, const stack& s) noexcept {
   g->stack = s;
+  start_history(*g);
   arch::san_fresh_stack(s.lo, s.bytes);
   g->sp.store(arch::make_first_frame(s.top()), relaxed);
   g->started = true;
@@ -234,6 +257,7 @@ extern "C" vole_next vole_decide_yield(void* sp) noexcept {
   G* const next = take_oldest_plainly(m, p);
   if (next == nullptr || !runs_plainly(*next)) [[unlikely]] return yield_slowly(m, sp, next);
   G* const g = m.curg;
+  g->history.before_wait();
   g->sp.store(sp, relaxed);
   if constexpr (arch::kThreadSanitizer) {
     leave_behind(m, &yielded_to_ring, &p, g);
@@ -260,9 +284,11 @@ extern "C" vole_next vole_goroutine_finish() noexcept {
     trace::departs(m, *g, trace::leaving::end, next, wait_reason::none, nullptr);
   if (next != nullptr && !next->started) {
     next->stack = g->stack;
+    start_history(*next);
     next->started = true;
     arch::san_fresh_stack(next->stack.lo, next->stack.bytes);
     aim_at(m, next);
+    arch::san_succeed(m.san);
     recycle_g(m, g);
     leave(&m);
     return {nullptr, nullptr};

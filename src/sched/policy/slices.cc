@@ -2,6 +2,7 @@
 
 #include "os/os.h"
 #include "sched/work/env.h"
+#include "sched/work/home.h"
 #include "sched/hold/thread_maker.h"
 #include "sched/hold/retake.h"
 #include "sched/state.h"
@@ -159,8 +160,10 @@ finding look(P& p, demand others, std::int64_t now) noexcept {
   const bool same_call = !fresh && call == s.call;
   if (fresh) s = {m, tick, false, false, call, 0, 0, 0, now};
   s.call = call;
-  const demand d = others != demand::none ? others : has_work(p) ? demand::work : demand::none;
-  const bool needed = d != demand::none && sched.idle_p_count.load(seq_cst) == 0;
+  const bool mail = home::has_mail(*m);  // nobody else can see to it
+  const bool work = mail || has_work(p);
+  const demand d = others != demand::none ? others : work ? demand::work : demand::none;
+  const bool needed = mail || (d != demand::none && sched.idle_p_count.load(seq_cst) == 0);
   if (in_call(call, tick)) return look_at_call(p, s, same_call, needed, now);
   if (fresh) return finding::nothing;
   return needed ? look_at_needed(p, s, d, now) : look_at_unneeded(p, s, now);

@@ -273,6 +273,8 @@ void put_body(const captured& c, const std::uintptr_t* frames, std::size_t n, fr
     names.put_function(reinterpret_cast<std::uintptr_t>(c.invoke), out, arg);
     out(why_no_stack(c, n), arg);
   }
+  if (n == kMostFrames) out("(only the innermost 100 calls are looked at)\n", arg);
+  static_assert(kMostFrames == 100);
   sentence s;
   s << "created by ";
   if (c.parent != 0) {

@@ -47,7 +47,18 @@ struct naming {
   bool all;
   bool only_first;
   unsigned shown = 0;
+  bool is_wrapper = false;
 };
+
+// Without debug information a user's lambda that was inlined into vole's wrapper is there by the
+// wrapper's name alone, which holds its own.
+std::string_view held_by_wrapper(const place& p, std::string_view name) noexcept {
+  const std::string_view held =
+      p.file == nullptr ? symbols::wrapped_function(name) : std::string_view();
+  return held.find("{lambda") != std::string_view::npos && !symbols::is_plumbing(held, nullptr)
+             ? held
+             : std::string_view();
+}
 
 // Names take memory: without it they stay as the linker knows them.
 void put_name(const place& p, naming& n, bool* hidden) noexcept {
@@ -59,7 +70,11 @@ void put_name(const place& p, naming& n, bool* hidden) noexcept {
   try {
     const std::string name = symbols::readable(function);
     *hidden = !n.all && symbols::is_plumbing(name, p.file);
-    if (!*hidden) put_printable(n.to, name);
+    if (!*hidden) return put_printable(n.to, name);
+    const std::string_view held = held_by_wrapper(p, name);
+    n.is_wrapper = !held.empty();
+    *hidden = held.empty();
+    put_printable(n.to, held);
   } catch (const std::bad_alloc&) {
     put_printable(n.to, function);
   }
@@ -89,13 +104,15 @@ void put_module(std::uintptr_t pc, writer& to) noexcept {
   to.put(s.view());
 }
 
-void describe(std::uintptr_t pc, bool plain, bool all, bool only_first, writer& to) noexcept {
+// True: the text is what a wrapper holds.
+bool describe(std::uintptr_t pc, bool plain, bool all, bool only_first, writer& to) noexcept {
   naming n{to, plain, all, only_first};
-  if (symbols::look_up(pc, &put_place, &n)) return;
+  if (symbols::look_up(pc, &put_place, &n)) return n.is_wrapper;
   // The standard library's own way to std::terminate.
-  if (!all && symbols::module_of(pc).name.starts_with("libstdc++.so")) return;
+  if (!all && symbols::module_of(pc).name.starts_with("libstdc++.so")) return false;
   put_module(pc, to);
   to.put("\n");
+  return false;
 }
 
 }  // namespace
@@ -113,49 +130,45 @@ frame_texts::~frame_texts() {
   if (room_ != nullptr) base::unmap_pages(room_, sizeof(room));
 }
 
-// Empty if it does not fit any more, or nothing is to be said.
-std::string_view frame_texts::text_of(std::uintptr_t pc) noexcept {
-  if (room_ == nullptr || room_->used >= kPlaces / 4 * 3) return {};
+// Null if it does not fit any more.
+const frame_texts::entry* frame_texts::entry_of(std::uintptr_t pc) noexcept {
+  if (room_ == nullptr || room_->used >= kPlaces / 4 * 3) return nullptr;
   for (std::size_t i = pc ^ pc >> 12;; ++i) {
     entry& e = room_->entries[i % kPlaces];
-    if (e.pc == pc) return {room_->text + e.first, e.size};
+    if (e.pc == pc) return &e;
     if (e.pc != 0) continue;
     writer to{room_->text + room_->text_used, kTextBytes - room_->text_used};
-    describe(pc - 1, plain_, all_, false, to);
-    e = {pc, static_cast<std::uint32_t>(room_->text_used), static_cast<std::uint32_t>(to.size)};
+    const bool is_wrapper = describe(pc - 1, plain_, all_, false, to);
+    e = {pc, static_cast<std::uint32_t>(room_->text_used), static_cast<std::uint32_t>(to.size),
+         is_wrapper};
     room_->text_used += to.size;
     ++room_->used;
-    return {room_->text + e.first, e.size};
+    return &e;
   }
 }
 
-void frame_texts::put(std::uintptr_t pc, text_sink out, void* arg) noexcept {
-  const std::string_view text = text_of(pc);
-  if (!text.empty()) return out(text, arg);
-  if (room_ != nullptr && room_->used < kPlaces / 4 * 3) return;  // nothing is to be said
-  char buffer[2048];
-  writer to{buffer, sizeof buffer};
-  describe(pc - 1, plain_, all_, false, to);
-  out({buffer, to.size}, arg);
-}
-
+// What a wrapper holds is said once: its own frame may lie before.
 bool frame_texts::put_stack(const std::uintptr_t* frames, std::size_t n, text_sink out,
                             void* arg) noexcept {
-  struct counting {
-    text_sink out;
-    void* arg;
-    bool any = false;
-  } through{out, arg};
-  for (std::size_t i = 0; i < n; ++i)
-    put(
-        frames[i],
-        [](std::string_view text, void* to) noexcept {
-          auto& t = *static_cast<counting*>(to);
-          t.any |= !text.empty();
-          t.out(text, t.arg);
-        },
-        &through);
-  return through.any;
+  bool any = false;
+  std::string_view last;
+  for (std::size_t i = 0; i < n; ++i) {
+    char buffer[2048];
+    std::string_view text;
+    if (const entry* const e = entry_of(frames[i])) {
+      text = {room_->text + e->first, e->size};
+      if (e->is_wrapper && text == last) continue;
+    } else {
+      writer to{buffer, sizeof buffer};
+      describe(frames[i] - 1, plain_, all_, false, to);
+      text = {buffer, to.size};
+    }
+    if (text.empty()) continue;
+    out(text, arg);
+    any = true;
+    last = text.data() == buffer ? std::string_view() : text;
+  }
+  return any;
 }
 
 void frame_texts::put_call_site(std::uintptr_t return_address, text_sink out, void* arg) noexcept {

@@ -23,10 +23,8 @@ class frame_texts {
   frame_texts(const frame_texts&) = delete;
   frame_texts& operator=(const frame_texts&) = delete;
 
-  // "function\n\tfile:line\n" for every function there, the innermost first; "module+0x12\n" if that
-  // is all that is known; nothing for what is left out.
-  void put(std::uintptr_t return_address, text_sink out, void* arg) noexcept;
-  // The same, of a whole stack. False: nothing of it was the user's.
+  // "function\n\tfile:line\n" for every function of a stack, the innermost first; "module+0x12\n" if
+  // that is all that is known; nothing for what is left out. False: nothing of it was the user's.
   bool put_stack(const std::uintptr_t* frames, std::size_t n, text_sink out, void* arg) noexcept;
   // "function\n\tfile:line\n" of the innermost that is not left out.
   void put_call_site(std::uintptr_t return_address, text_sink out, void* arg) noexcept;
@@ -37,9 +35,10 @@ class frame_texts {
   struct entry {
     std::uintptr_t pc;
     std::uint32_t first, size;
+    bool is_wrapper;  // the text is the name of the function that vole's wrapper holds
   };
   struct room;
-  std::string_view text_of(std::uintptr_t return_address) noexcept;
+  const entry* entry_of(std::uintptr_t return_address) noexcept;
 
   bool plain_;
   bool all_;

@@ -127,6 +127,12 @@ const char* set_control(std::string_view value, config& c) noexcept {
   return nullptr;
 }
 
+// The interposing library reads this key itself: it may count before there is a runtime.
+const char* set_hooks(std::string_view value, config&) noexcept {
+  std::uint32_t n = 0;
+  return parse_between(value, 0, 1, &n) ? nullptr : "must be 0 or 1: hooks=0 or hooks=1";
+}
+
 const char* set_frames(std::string_view value, config& c) noexcept {
   if (value != "all" && value != "user") return "must be all or user: frames=all or frames=user";
   c.all_frames = value == "all";
@@ -149,8 +155,8 @@ const char* set_stacks(std::string_view value, config& c) noexcept {
 #define VOLE_KNOWN_KEYS                                                                  \
   "evict=0|1, storm=MICROSECONDS, strictprocs=0|1, preemptsignal=NUMBER, "               \
   "schedtrace=MILLISECONDS, scheddetail=0|1, threadidle=MILLISECONDS, "                  \
-  "stall=MILLISECONDS, leaks=0|1, sigquit=0|1, control=0|1, frames=all|user, "         \
-  "guards=auto|mprotect and stacks=NUMBER"
+  "stall=MILLISECONDS, leaks=0|1, sigquit=0|1, control=0|1, hooks=0|1, "                 \
+  "frames=all|user, guards=auto|mprotect and stacks=NUMBER"
 
 struct debug_key {
   std::string_view name;
@@ -163,7 +169,8 @@ constexpr debug_key kDebugKeys[] = {
     {"threadidle", set_thread_idle}, {"stall", set_stall},
     {"leaks", set_leaks},           {"sigquit", set_sigquit},
     {"control", set_control},       {"frames", set_frames},
-    {"guards", set_guards},         {"stacks", set_stacks},
+    {"guards", set_guards},         {"hooks", set_hooks},
+    {"stacks", set_stacks},
 };
 
 const char* set_debug(std::string_view entry, std::string_view key, config& c) noexcept {

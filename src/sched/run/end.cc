@@ -4,6 +4,7 @@
 #include "base/fatal.h"
 #include "os/os.h"
 #include "poll/poll.h"
+#include "poll/watch.h"
 #include "sched/work/env.h"
 #include "sched/hold/thread_maker.h"
 #include "sched/park.h"
@@ -119,6 +120,9 @@ void wake_polling_guests() noexcept {
         if (waiter* const guest = poll::unblock(d, w, false)) wake(nullptr, guest);
       },
       nullptr);
+  poll::completions foreign;
+  poll::end_all_parties(foreign);
+  while (waiter* const guest = foreign.pop()) wake(nullptr, guest, poll::kReadyAgain);
 }
 
 constinit atomic<std::uint32_t> farewells{0};  // futex word
@@ -182,13 +186,18 @@ void abandon_goroutines() noexcept {
   g_slab.for_each([&](G* g) {
     if (!is_alive(g)) return;
     const bool running = zombies && is_zombies(g);
+    if (!running) g->history.after_its_wait();
     if (!running) end_locals_of(g);
     if (g->abandon != nullptr) g->abandon(g->callable, running);
   });
 }
 
 void release_memory() noexcept {
-  if (sched.zombies.load(relaxed) == 0) arch::san_release_all();
+  const bool zombies = sched.zombies.load(relaxed) != 0;
+  if (!zombies) arch::san_release_all();
+  g_slab.for_each([zombies](G* g) {
+    if (!zombies || !is_zombies(g)) g->history.end();
+  });
   depot::release_all();
   g_slab.release_all();
   name_slab.release_all();

@@ -82,8 +82,7 @@ class interruptible_wait {
   bool arm(M* m) noexcept;
   // A plain thread's sleep, outside.
   std::uintptr_t sleep() noexcept {
-    note_.woken.sleep();
-    return note_.value;
+    return note_.sleep();
   }
   // User context, after the park or the sleep. False: the context ended the wait (told is
   // kCanceled), and the waiter is off its queue.

@@ -68,8 +68,7 @@ std::uintptr_t guest_sleep_until(waiter& w, void* object, atomic<std::uint32_t>&
     guest_leave();
     return kTimedOut;
   }
-  w.thread->woken.sleep();
-  return w.thread->value;
+  return w.thread->sleep();
 }
 
 }  // namespace vole::rt

@@ -4,6 +4,7 @@
 #include "os/os.h"
 #include "sched/policy/contention.h"
 #include "sched/work/env.h"
+#include "sched/work/home.h"
 #include "sched/work/idle.h"
 #include "sched/work/netpoll.h"
 #include "sched/hold/safe_point.h"
@@ -21,19 +22,30 @@ namespace {
 // the oldest's, as is the next one whenever depth has had its time.
 constexpr std::uint32_t kBreadth = 32;
 constexpr std::uint32_t kOldestTick = 16;
+constexpr std::uint32_t kMailInARow = 16;
 constexpr std::int64_t kDepthMost = 1000 * 1000;  // ns, on the coarse clock
 
 void fire_own_timers(M& m) noexcept {
   if (first_timer(m.p->id) != kNoTimer) fire_due_timers(m, m.p->id, os::now_ns());
 }
 
+// Takes a goroutine that only this thread may run. After `most` of them in a row others have a turn.
+G* find_mail(M& m, std::uint32_t most) noexcept {
+  G* const g = m.home.in_a_row < most ? home::take(m) : nullptr;
+  m.home.in_a_row = g != nullptr ? m.home.in_a_row + 1 : 0;
+  if (g != nullptr) bump_tick(*m.p);
+  return g;
+}
+
 G* find_once(M& m) noexcept {
   fire_own_timers(m);
   if (G* g = find_fair_tick(*m.p)) return g;
+  if (G* g = find_mail(m, kMailInARow)) return g;
   if (G* g = find_local(*m.p)) return g;
   if (G* g = find_global(*m.p)) return g;
   if (gives_way_g0(m)) return nullptr;
   if (G* g = find_polled(m)) return g;
+  if (G* g = find_mail(m, UINT32_MAX)) return g;
   return find_stolen(m);
 }
 

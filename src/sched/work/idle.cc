@@ -4,6 +4,7 @@
 #include "poll/poll.h"
 #include "sched/policy/contention.h"
 #include "sched/work/env.h"
+#include "sched/work/home.h"
 #include "sched/work/netpoll.h"
 #include "sched/state.h"
 #include "sched/watch/sysmon.h"
@@ -54,7 +55,7 @@ woken_list wait_in_poller(M& m, std::int64_t last) noexcept {
     if (timeout < 0) timeout = 0;
   }
   // The M that was here before us may have used up the break that ends the runtime.
-  if (sched.ending.load(seq_cst)) timeout = 0;
+  if (sched.ending.load(seq_cst) || home::has_mail_now(m)) timeout = 0;
   trace::become_quiet(m.hot);
   if (until != kNoTimer || poll::open_count() != 0) poll::wait(timeout, done);
   trace::end_quiet(m.hot);
@@ -105,7 +106,7 @@ bool rest_g0(M& m) noexcept {
       return stop_m(m);
     }
     const woken_list list = wait_in_poller(m, last);
-    if (list.count == 0 && first_of_all_timers() > os::now_ns()) continue;  // told to look again
+    if (list.count == 0 && !home::has_mail(m) && first_of_all_timers() > os::now_ns()) continue;  // told to look again
     if (take_p(m, list)) return true;
     sysmon::wake_by(os::now_ns());  // every P is busy, with a timer due: it will see
     return stop_m(m);

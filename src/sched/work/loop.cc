@@ -11,6 +11,7 @@
 #include "sched/run/end.h"
 #include "sched/work/env.h"
 #include "sched/work/find.h"
+#include "sched/work/home.h"
 #include "sched/life/locked.h"
 #include "sched/hold/thread_maker.h"
 #include "sched/state.h"
@@ -64,6 +65,10 @@ G* next_g0(M& m) noexcept {
     m.picked = nullptr;
     if (g == nullptr) g = find_g0(m);
     if (g == nullptr || g->locked_m == nullptr) return g;
+    if (g->homed) {
+      if (g->locked_m == &m || home::pass_on(m, g)) return g;
+      continue;
+    }
     if (g->locked_m == &m && !strict::is_stand_in(g)) return g;
     start_locked_m(m, g);
   }
@@ -96,6 +101,7 @@ void m_main(void* arg) noexcept {
 
 void end_m(M& m) noexcept {
   if (m.p != nullptr) hand_off(release_p(m));
+  if (!m.must_end) home::shut(m);
   trace::thread_ends(m);
   strict::thread_ends(m);
   arch::set_this_m(nullptr);
@@ -105,7 +111,8 @@ void end_m(M& m) noexcept {
   sched.lock.acquire();
   --sched.m_count;
   set_status(m, m_status::free);
-  sched.free_ms.push(&m);  // not ours any more
+  // Not ours any more; nobody's, if a goroutine may still name it as its home.
+  if (m.home.goroutines.load(relaxed) == 0) sched.free_ms.push(&m);
   sched.lock.release();
 }
 

@@ -4,6 +4,7 @@
 #include "sched/policy/contention.h"
 #include "sched/work/env.h"
 #include "sched/work/find.h"
+#include "sched/work/home.h"
 #include "sched/park.h"
 #include "sched/state.h"
 #include "sched/work/wake.h"
@@ -21,6 +22,10 @@ woken_list wake_complete(poll::completions& done) noexcept {
     g->wake_value = poll::kReadyAgain;
     if (trace::is_on()) [[unlikely]] trace::unblocked(nullptr, *g);
     set_status(*g, g_status::waiting, g_status::runnable);
+    if (g->homed) {
+      home::deliver(g);
+      continue;
+    }
     g->next = nullptr;
     (list.last != nullptr ? list.last->next : list.first) = g;
     list.last = g;
@@ -50,7 +55,9 @@ G* find_polled(M& m) noexcept {
   sched.last_poll.compare_exchange_strong(last, os::now_ns(), seq_cst);
   sched.looking.store(false, seq_cst);
   if (done.first == nullptr) return nullptr;
-  inject_owner(m, wake_complete(done));
+  const woken_list list = wake_complete(done);
+  if (list.count == 0) return nullptr;  // all have a home
+  inject_owner(m, list);
   return find_local(*m.p);
 }
 

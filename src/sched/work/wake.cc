@@ -117,9 +117,11 @@ void put_new_owner(M& m, G* g) noexcept {
 
 void wake(M* m, waiter* w, std::uintptr_t value) noexcept {
   if (w->g == nullptr) {
+    race::release(w->thread);
     w->thread->value = value;
     return w->thread->woken.wake();
   }
+  w->g->history.before_wake();
   w->g->wake_value = value;
   ready(m, w->g);
 }

@@ -27,6 +27,25 @@ std::string short_number(double n) {
   return format("%.1fM", n / 1e6);
 }
 
+// What a program calls its goroutines must not move the cursor of our terminal.
+std::string printable(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    out += code < 0x20 || code == 0x7f ? format("\\x%02x", code) : std::string(1, c);
+  }
+  return out;
+}
+
+// Columns, not bytes: what follows the first byte of a character in UTF-8 takes none.
+void cut(std::string& line, std::size_t columns) {
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if ((static_cast<unsigned char>(line[i]) & 0xc0) == 0x80) continue;
+    if (used++ == columns) return line.resize(i);
+  }
+}
+
 struct counts {
   std::uint64_t switches = 0, steals = 0, evictions = 0, preemptions = 0, spawned = 0, finished = 0;
 };
@@ -99,7 +118,7 @@ std::string page::runs_on(const processor& x) const {
   const auto g = g_at.find(m->second->curg);
   if (g == g_at.end()) return m->second->spinning ? "looks for work" : "in the scheduler";
   std::string text = format("goroutine %llu", static_cast<unsigned long long>(g->second->id));
-  if (!g->second->name.empty()) text += " (" + g->second->name + ")";
+  if (!g->second->name.empty()) text += " (" + printable(g->second->name) + ")";
   if (g->second->status == kSyscall) text += " [syscall]";
   return text + " " + function_of(g->second->invoke);
 }
@@ -163,14 +182,14 @@ std::string page_of(const picture& before, const picture& now, const found_root&
   page p{before, now, root, function_of};
   for (const goroutine& g : now.goroutines) p.g_at[g.record] = &g;
   for (const machine& m : now.machines) p.m_at[m.record] = &m;
-  p.lines.push_back(title);
+  p.lines.push_back(printable(title));
   p.put_totals();
   p.put_processors();
   p.put_goroutines();
   if (size.rows != 0 && p.lines.size() > size.rows) p.lines.resize(size.rows);
   std::string text;
   for (std::string& line : p.lines) {
-    if (size.columns != 0 && line.size() > size.columns) line.resize(size.columns);
+    if (size.columns != 0) cut(line, size.columns);
     text += line + "\n";
   }
   return text;

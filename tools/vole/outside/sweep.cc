@@ -9,8 +9,8 @@ namespace {
 
 using vole::root::g_places;
 
-constexpr std::uint64_t kMostOfStack = 256 << 10;  // of one, usually
-constexpr std::uint64_t kLeastOfStack = 8 << 10;   // when there are very many
+constexpr std::uint64_t kMostOfStack = 16 << 20;  // of one
+constexpr std::uint64_t kLeastOfStack = 8 << 10;  // when all of them are more than kMostInAll
 constexpr std::uint64_t kMostInAll = 1 << 30;
 constexpr std::uint64_t kHandlerBytes = 64 << 10;  // of an alternate stack
 
@@ -100,16 +100,35 @@ void sweep::find_handlers(const found_root& root, const std::vector<thread_regis
   }
 }
 
-void sweep::want_stack(const g_places& at, std::size_t i,
-                       const std::vector<thread_registers>& threads, std::uint64_t most) {
+// How much of its stack is in use, from *from on; 0: it makes no sense.
+std::uint64_t sweep::used_stack(const g_places& at, std::size_t i,
+                                const std::vector<thread_registers>& threads,
+                                std::uint64_t* from) const {
   const char* const r = gs.all[i].copy;
   const std::uint64_t lo = low(at, r), hi = top(at, r);
-  if (hi <= lo) return;
-  std::uint64_t from = field<std::uint64_t>(r, at.sp);
-  if (thread_of[i] >= 0) from = threads[static_cast<std::size_t>(thread_of[i])].sp();
-  if (in_handler_[i]) from = hi - std::min(hi - lo, most);
-  if (from < lo || from >= hi) return;
-  const std::uint64_t bytes = std::min(hi - from, most);
+  *from = field<std::uint64_t>(r, at.sp);
+  if (thread_of[i] >= 0) *from = threads[static_cast<std::size_t>(thread_of[i])].sp();
+  if (in_handler_[i]) *from = lo;
+  return *from >= lo && *from < hi ? hi - *from : 0;
+}
+
+// Of each stack so much that all of them are not too much.
+std::uint64_t sweep::share(const g_places& at, const std::vector<thread_registers>& threads) const {
+  std::uint64_t all = 0, from;
+  for (std::size_t i = 0; i < gs.all.size(); ++i)
+    if (has_stack(at, gs.all[i].copy))
+      all += std::min(used_stack(at, i, threads, &from), kMostOfStack);
+  if (all <= kMostInAll) return kMostOfStack;
+  return std::clamp(kMostInAll / (gs.all.size() + 1), kLeastOfStack, kMostOfStack);
+}
+
+void sweep::want_stack(const g_places& at, std::size_t i,
+                       const std::vector<thread_registers>& threads, std::uint64_t most) {
+  std::uint64_t from;
+  const std::uint64_t used = used_stack(at, i, threads, &from);
+  if (used == 0) return;
+  const std::uint64_t bytes = std::min(used, most);
+  if (in_handler_[i]) from += used - bytes;
   stack_of[i] = static_cast<int>(stack_reads.size());
   stack_reads.push_back({from, bytes, stacks.take(bytes)});
 }
@@ -132,8 +151,7 @@ void sweep::read_stacks(const target& t, const found_root& root,
   const g_places& at = root.table.g;
   find_runners(root, threads);
   find_handlers(root, threads);
-  const std::uint64_t most =
-      std::clamp(kMostInAll / (gs.all.size() + 1), kLeastOfStack, kMostOfStack);
+  const std::uint64_t most = share(at, threads);
   for (std::size_t i = 0; i < gs.all.size(); ++i) {
     const char* const r = gs.all[i].copy;
     if (!is_alive(at, r)) continue;
@@ -166,7 +184,8 @@ void sweep::read_locks(const target& t, const found_root& root) {
   }
   std::vector<request> wanted;
   for (auto& [object, copy] : locks) {
-    wanted.push_back({object + root.table.waited.lock_word, 8, reinterpret_cast<char*>(&copy.word)});
+    wanted.push_back(
+        {object + root.table.waited.lock_word, 8, reinterpret_cast<char*>(&copy.word)});
     wanted.push_back({object + root.table.waited.locker, 8, reinterpret_cast<char*>(&copy.locker)});
   }
   t.mem().read(wanted);

@@ -36,6 +36,10 @@ struct sweep {
  private:
   void find_runners(const found_root& root, const std::vector<thread_registers>& threads);
   void find_handlers(const found_root& root, const std::vector<thread_registers>& threads);
+  std::uint64_t used_stack(const vole::root::g_places& at, std::size_t i,
+                           const std::vector<thread_registers>& threads, std::uint64_t* from) const;
+  std::uint64_t share(const vole::root::g_places& at,
+                      const std::vector<thread_registers>& threads) const;
   void want_stack(const vole::root::g_places& at, std::size_t i,
                   const std::vector<thread_registers>& threads, std::uint64_t most);
   void want_name(const vole::root::g_places& at, std::size_t i);

@@ -84,7 +84,8 @@ int on_frame(Dwfl_Frame* frame, void* arg) {
   auto& frames = w.out[w.next - 1];
   Dwarf_Addr pc;
   bool is_interrupted;
-  if (!dwfl_frame_pc(frame, &pc, &is_interrupted) || frames.size() >= kMostFrames)
+  const bool has_door = !frames.empty() && frames[0] == 0;
+  if (!dwfl_frame_pc(frame, &pc, &is_interrupted) || frames.size() >= kMostFrames + has_door)
     return DWARF_CB_ABORT;
   // Strict mode holds it in the handler of a signal: what it was doing begins behind that.
   if (is_interrupted && w.now().status == kPreempted) frames.clear();

@@ -88,11 +88,14 @@ std::string plural(std::uint64_t n, const char* what) {
 
 // What was started by a pointer has a type and no name: then where it waits most.
 std::string writer::title(const function_sum& f) const {
+  const std::size_t bracket = f.name.find('(');
+  const bool is_type = bracket != std::string::npos && f.name.compare(bracket, 4, "(*)(") == 0;
+  if (!is_type) return short_name(f.name);
   const auto most = std::max_element(
       f.at.begin(), f.at.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (f.name.find("(*)") == std::string::npos) return short_name(f.name);
   if (most == f.at.end()) return f.name;
   const std::string place = place_name(file_, s_.all, most->first);
+  if (place.starts_with('(')) return f.name;
   return "in " + short_name(place.substr(0, place.rfind(" at ")));
 }
 

@@ -1,0 +1,73 @@
+# tests/hooks: one program of what every hooked call answers, compared three ways; and a stress.
+
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/hooks/conformance*.cc)
+foreach(kind IN ITEMS bare hooked)
+  add_executable(hooks_conformance_${kind} ${sources})
+  set_target_properties(hooks_conformance_${kind} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/hooks)
+  target_link_libraries(hooks_conformance_${kind} PRIVATE Threads::Threads util)
+  target_compile_options(hooks_conformance_${kind} PRIVATE -g1)
+endforeach()
+target_compile_features(hooks_conformance_bare PRIVATE cxx_std_20)
+target_compile_definitions(hooks_conformance_hooked PRIVATE VOLE_CONFORMANCE_HOOKED)
+target_link_libraries(hooks_conformance_hooked PRIVATE vole::hooks)
+
+set(ways $<TARGET_FILE:hooks_conformance_bare> $<TARGET_FILE:hooks_conformance_hooked>
+  --with VOLE_DEBUG=storm=100 $<TARGET_FILE:hooks_conformance_hooked>)
+if(TARGET vole_preload)
+  list(APPEND ways
+    --with LD_PRELOAD=$<TARGET_FILE:vole_preload> $<TARGET_FILE:hooks_conformance_bare>)
+endif()
+if(NOT CMAKE_CROSSCOMPILING)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_test(NAME ${VOLE_TEST_PREFIX}hooks_conformance COMMAND Python3::Interpreter -B
+    ${PROJECT_SOURCE_DIR}/tests/hooks/compare.py ${ways})
+  vole_describe_test(hooks_conformance hooks)
+endif()
+
+add_executable(hooks_stress ${PROJECT_SOURCE_DIR}/tests/hooks/stress.cc)
+set_target_properties(hooks_stress PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/hooks)
+target_link_libraries(hooks_stress PRIVATE vole::hooks)
+vole_test_code(hooks_stress)
+# vole_add_hooks_stress(<name> <connections>)
+function(vole_add_hooks_stress name connections)
+  add_test(NAME ${VOLE_TEST_PREFIX}${name} COMMAND ${vole_test_launcher}
+    ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:hooks_stress> ${connections})
+  vole_describe_test(${name} hooks)
+endfunction()
+vole_add_hooks_stress(hooks_stress 300)
+vole_add_hooks_stress(hooks_stress_storm 200)
+set_property(TEST ${VOLE_TEST_PREFIX}hooks_stress_storm APPEND PROPERTY ENVIRONMENT
+  VOLE_DEBUG=storm=100)
+vole_add_hooks_stress(hooks_stress_10000 10000)
+set_tests_properties(${VOLE_TEST_PREFIX}hooks_stress_10000 PROPERTIES
+  LABELS "hooks;slow" PROCESSORS 2)
+
+if(VOLE_HOUSE_TESTS AND NOT VOLE_SANITIZE AND NOT BUILD_SHARED_LIBS)
+  add_test(NAME ${VOLE_TEST_PREFIX}house_hooked COMMAND Python3::Interpreter -B
+    ${PROJECT_SOURCE_DIR}/tools/check_hooked.py --root ${PROJECT_SOURCE_DIR}
+    --library $<TARGET_FILE:vole>)
+  vole_describe_test(house_hooked house)
+endif()
+
+# Debian's own clients by `vole exec`: their output is that of the bare run.
+if(TARGET vole_command AND TARGET vole_preload AND NOT CMAKE_CROSSCOMPILING)
+  foreach(kind IN ITEMS postgres redis curl)
+    set(command ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/servers/exec_same.py
+      $<TARGET_FILE:vole_command> ${kind})
+    if(kind STREQUAL "curl")
+      find_program(VOLE_CURL curl)
+      mark_as_advanced(VOLE_CURL)
+      if(NOT VOLE_CURL)
+        continue()
+      endif()
+    else()
+      list(PREPEND command ${Python3_EXECUTABLE} -B
+        ${PROJECT_SOURCE_DIR}/tests/servers/with_server.py ${kind})
+    endif()
+    add_test(NAME ${VOLE_TEST_PREFIX}hooks_exec_${kind} COMMAND ${command})
+    vole_describe_test(hooks_exec_${kind} hooks)
+    set_tests_properties(${VOLE_TEST_PREFIX}hooks_exec_${kind} PROPERTIES SKIP_RETURN_CODE 77)
+  endforeach()
+endif()

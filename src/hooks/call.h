@@ -1,0 +1,97 @@
+// What every hooked call begins and ends with.
+//
+// Law    outside a goroutine's own user code (a plain thread, the runtime, a forked child) the call
+//        is libc's own, at the price of one word that is read and one jump.
+// Law    a hooked call is made of raw system calls, whose error is their result. errno is written
+//        by give(), as the last thing, on the thread that the call was made from.
+// Law    no flag of a descriptor is changed, and nothing is remembered about one that would make a
+//        later call wrong (kind.h has guesses; a wrong one costs a system call).
+// Where  user context, on a goroutine.
+// Proof  tests/hooks/conformance.cc, hooked and bare
+#pragma once
+
+#include <sys/syscall.h>
+
+#include <cstdint>
+
+#include <vole/detail/foreign.h>
+
+#include "arch/system_call.h"
+#include "arch/thread_word.h"
+#include "hooks/report.h"
+#include "hooks/symbols.h"
+#include "os/os.h"
+
+namespace vole::hooks {
+
+namespace foreign = ::vole::detail::foreign;
+
+template <class... Args>
+long sys(long number, Args... args) noexcept {
+  return arch::system_call(number, args...);
+}
+
+struct caller {
+  symbol which;
+  const void* at;  // where the call returns to
+};
+
+// False: the bare call.
+inline bool caught(symbol which) noexcept {
+  if (arch::this_m() == nullptr) [[likely]]
+    return false;
+  if (!foreign::can_park()) return false;
+  if (report::wanted) [[unlikely]]
+    report::called(which);
+  foreign::give_way();
+  return true;
+}
+
+// The result of a system call as libc gives it.
+inline long give(long result) noexcept {
+  if (result >= 0) [[likely]]
+    return result;
+  os::set_errno(static_cast<int>(-result));
+  return -1;
+}
+
+// Others run on this thread while we wait, and leave their errors behind.
+class keeping_errno {
+ public:
+  keeping_errno() noexcept : error_(os::get_errno()) {}
+  ~keeping_errno() { os::set_errno(error_); }
+  keeping_errno(const keeping_errno&) = delete;
+  keeping_errno& operator=(const keeping_errno&) = delete;
+
+ private:
+  const int error_;
+};
+
+// The bare call, said to the scheduler. `call` returns the result or a negative errno value.
+template <class Call>
+long in_blocking(const caller& by, Call call) noexcept {
+  report::blocked(by.which);
+  const keeping_errno mine;
+  const foreign::call_at_home said;
+  return call();
+}
+
+// The same for a function of libc: errno is as it leaves it.
+template <class Call>
+auto libc_in_blocking(const caller& by, Call call) noexcept {
+  report::blocked(by.which);
+  int error = 0;
+  const auto result = [&] {
+    const foreign::call_at_home said;
+    const auto r = call();
+    error = os::get_errno();
+    return r;
+  }();
+  os::set_errno(error);
+  return result;
+}
+
+}  // namespace vole::hooks
+
+#define VOLE_CALLER(name) \
+  ::vole::hooks::caller { ::vole::hooks::symbol::name##_, __builtin_return_address(0) }

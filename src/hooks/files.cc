@@ -1,0 +1,74 @@
+// sendfile, splice, flock: the kernel moves the bytes, or waits for another process. There is no flag
+// that has these calls not wait on a blocking descriptor.
+//
+// Law    the goroutine parks until the side that may keep it waiting is ready; the call is the bare
+//        one, in blocking().
+
+#include <cerrno>
+
+#include "hooks/kind.h"
+#include "hooks/wait.h"
+
+namespace vole::hooks {
+namespace {
+
+// Only what has a queue is worth waiting for. 0, or an errno.
+long until_ready(const caller& by, int fd, waiting::way w) noexcept {
+  const kind k = ask_kind(fd);
+  if (k != kind::socket && k != kind::stream) return 0;
+  pollfd p{fd, static_cast<short>(w == waiting::way::in ? POLLIN : POLLOUT), 0};
+  timespec now{};
+  if (sys(SYS_ppoll, &p, 1, &now, nullptr, 0) != 0) return 0;
+  waiting wait(by, fd, w);
+  const long answer = wait.wait();
+  return answer == -EBADF ? answer : 0;  // non-blocking, or its time is over: the call says so
+}
+
+long send_file(const caller& by, int to, int from, off_t* offset, std::size_t n) noexcept {
+  if (const long error = until_ready(by, to, waiting::way::out)) return error;
+  return in_blocking(by, [=] { return sys(SYS_sendfile, to, from, offset, n); });
+}
+
+long splice_some(const caller& by, int from, off_t* from_at, int to, off_t* to_at, std::size_t n,
+                 unsigned flags) noexcept {
+  if ((flags & SPLICE_F_NONBLOCK) == 0) {
+    if (const long error = until_ready(by, from, waiting::way::in)) return error;
+    if (const long error = until_ready(by, to, waiting::way::out)) return error;
+  }
+  return in_blocking(by, [=] { return sys(SYS_splice, from, from_at, to, to_at, n, flags); });
+}
+
+long lock_file(const caller& by, int fd, int how) noexcept {
+  const long at_once = sys(SYS_flock, fd, how | LOCK_NB);
+  if (at_once != -EWOULDBLOCK || (how & LOCK_NB) != 0) return at_once;
+  return in_blocking(by, [=] { return sys(SYS_flock, fd, how); });
+}
+
+}  // namespace
+}  // namespace vole::hooks
+
+using namespace vole::hooks;
+
+extern "C" {
+
+ssize_t sendfile(int to, int from, off_t* offset, std::size_t n) noexcept {
+  if (!caught(symbol::sendfile_)) return bare().sendfile(to, from, offset, n);
+  return give(send_file(VOLE_CALLER(sendfile), to, from, offset, n));
+}
+
+ssize_t sendfile64(int to, int from, off64_t* offset, std::size_t n) noexcept {
+  if (!caught(symbol::sendfile64_)) return bare().sendfile64(to, from, offset, n);
+  return give(send_file(VOLE_CALLER(sendfile64), to, from, offset, n));
+}
+
+ssize_t splice(int from, off64_t* from_at, int to, off64_t* to_at, std::size_t n, unsigned flags) {
+  if (!caught(symbol::splice_)) return bare().splice(from, from_at, to, to_at, n, flags);
+  return give(splice_some(VOLE_CALLER(splice), from, from_at, to, to_at, n, flags));
+}
+
+int flock(int fd, int how) noexcept {
+  if (!caught(symbol::flock_)) return bare().flock(fd, how);
+  return static_cast<int>(give(lock_file(VOLE_CALLER(flock), fd, how)));
+}
+
+}  // extern "C"

@@ -1,0 +1,29 @@
+#include "hooks/kind.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "arch/system_call.h"
+
+namespace vole::hooks {
+
+constinit base::atomic<kind> guesses[kGuesses] = {};
+
+kind ask_kind(int fd) noexcept {
+  struct stat about {};
+  const char nothing[] = "";
+  constexpr int kEmptyPath = 0x1000;  // AT_EMPTY_PATH
+  if (arch::system_call(SYS_newfstatat, fd, &nothing[0], &about, kEmptyPath) != 0)
+    return kind::unknown;
+  kind k = kind::file;
+  switch (about.st_mode & S_IFMT) {
+    case S_IFSOCK: k = kind::socket; break;
+    case S_IFIFO: k = kind::stream; break;
+    case S_IFCHR: k = kind::device; break;
+    case 0: k = kind::stream; break;  // what the kernel makes without a name: eventfd, timerfd
+  }
+  remember(fd, k);
+  return k;
+}
+
+}  // namespace vole::hooks

@@ -1,0 +1,27 @@
+#include <dlfcn.h>
+
+#include "hooks/symbols.h"
+
+namespace vole::hooks {
+
+constinit originals found_originals{};
+
+// Twice at once does no harm: both find the same. `read`, which says that all are there, is last.
+void find_originals() noexcept {
+  originals found{};
+#define VOLE_FIND(name) \
+  found.name = reinterpret_cast<decltype(found.name)>(dlsym(RTLD_NEXT, #name));
+  VOLE_HOOKED(VOLE_FIND)
+#undef VOLE_FIND
+  const auto last = found.read;
+  found.read = nullptr;
+  found_originals = found;
+  found_originals.read = last;
+}
+
+namespace {
+
+[[gnu::constructor(101)]] void at_load() { find_originals(); }
+
+}  // namespace
+}  // namespace vole::hooks
