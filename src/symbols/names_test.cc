@@ -107,7 +107,7 @@ TEST(Names, LambdasOfDebugInformationLoseTheArgumentsOfTheirFunction) {
   EXPECT_EQ(simplified("app::of<a::b(std::pair<int, int>)::<lambda(int)> >"),
             "app::of<a::b::{lambda}>");
   EXPECT_EQ(simplified("<lambda(int)"), "<lambda(int)");
-  EXPECT_EQ(simplified(")::<lambda()>"), "{lambda}");
+  EXPECT_EQ(simplified(")::<lambda()>"), "::{lambda}");
 }
 
 }  // namespace
