@@ -22,8 +22,8 @@ void regain() noexcept;
 void attend() noexcept;      // somebody wants our attention; user context
 
 // For goroutines that were left in user code when the runtime ended: include/vole/detail/left_behind.h.
-extern atomic<std::uint32_t> left_behind;
-void sleep_if_left_behind() noexcept;          // user context
+[[gnu::visibility("default")]] extern atomic<std::uint32_t> left_behind;
+[[gnu::visibility("default")]] void sleep_if_left_behind() noexcept;          // user context
 [[noreturn]] void sleep_as_zombie() noexcept;  // the runtime has ended without this M
 
 // m: this thread's, on a goroutine. False: the P is away; reenter() gets one.
