@@ -55,6 +55,9 @@ foreach(source IN LISTS sources)
   if("${vole_example_${name}}" MATCHES "NOTFOUND")
     continue()
   endif()
+  if(VOLE_SANITIZE AND name IN_LIST vole_examples_hooked)
+    continue()  # libraries of others, which no sanitizer has seen
+  endif()
   add_executable(example_${name} ${source})
   set_target_properties(example_${name} PROPERTIES
     OUTPUT_NAME ${name}

@@ -110,6 +110,59 @@ def check_includes(path, code, allowed):
             yield path, number, f"{room} may include only {named} of {target}, not {match[2]}"
 
 
+# ── what a file uses, whatever it includes ──
+
+COMMON = {"base", "detail", "rt", "v0", "vole"}  # open to all, or the front door's
+OPENED = re.compile(r"^\s*(?:inline\s+)?namespace\s+([\w:]+)\s*\{", re.MULTILINE)
+EXTERN = re.compile(r"^\s*(?:\[\[[^\]]*\]\]\s*)?extern\s+(?!\")[\w:<>, *]+?\b(\w+)(?:\[\w*\])?;", re.MULTILINE)
+
+
+LOCAL = re.compile(r"[\w>&*\]] ?[&*]?\b(?<!extern )(\w+)\s*(?:\{[^}]*\}|=[^=][^;]*)?;")  # a variable of its own
+
+
+def opened(code):
+    return {name for path in OPENED.findall(code) for name in path.split("::")}
+
+
+def owners_of_names(sources):
+    """{a namespace `x::` or a variable `x`: {(room, header) that declares it}}"""
+    spaces, variables = {}, {}
+    classes = {name for path, code in sources if path.startswith("include/")
+               for name in re.findall(r"\b(?:class|struct) (\w+)", code)}  # `x::` is that one there
+    for path, code in sources:
+        room = room_of(path)
+        if not path.startswith("src/") or not path.endswith(".h") or room is None:
+            continue
+        header = path.split("/", 2)[2]
+        for name in opened(code) - COMMON - classes:
+            spaces.setdefault(name, set()).add((room, header))
+        for name in EXTERN.findall(code):
+            variables.setdefault(name, set()).add((room, header))
+    return spaces, variables
+
+
+def check_uses(path, code, allowed, names):
+    room = room_of(path)
+    if not path.startswith("src/") or room not in allowed:
+        return
+    mine = opened(code) | set(LOCAL.findall(code))
+
+    def may_see(owners):
+        return any(
+            owner == room or (owner in allowed[room]
+                              and (allowed[room][owner] is None or header in allowed[room][owner]))
+            for owner, header in owners)
+
+    for number, line in enumerate(code.splitlines(), 1):
+        if INCLUDE.match(line):
+            continue
+        for kind, pattern in zip(names, (r"(?<![\w:.>])(?:rt::)?(\w+)::", r"(?<![\w:.>])(?:rt::)?(\w+)(?:\.|\[)")):
+            for name in re.findall(pattern, line):
+                if name in kind and name not in mine and not may_see(kind[name]):
+                    where = ", ".join(sorted(f"{owner}/{header}" for owner, header in kind[name]))
+                    yield path, number, f"{room} uses {name}, which is declared in {where}"
+
+
 # ── rules.txt ──
 
 
@@ -181,14 +234,18 @@ def check(root, layers_text, rules_text):
     allowed = parse_layers(layers_text)
     rules, sizes = parse_rules(rules_text)
     offences, warnings = [], []
-    for path in source_text.files(root, "src", "include"):
+    paths = source_text.files(root, "src", "include")
+    names = owners_of_names([(path, source_text.strip(source_text.read(root, path)))
+                             for path in paths if path.endswith(".h")])
+    for path in paths:
         text = source_text.read(root, path)
         for where, line, sentence, fails in check_size(path, text, sizes):
             (offences if fails else warnings).append(f"{where}:{line}: {sentence}")
         if source_text.is_test(path):
             continue
         code = source_text.strip(text)
-        found = [*check_includes(path, code, allowed), *check_rules(path, code, rules)]
+        found = [*check_includes(path, code, allowed), *check_uses(path, code, allowed, names),
+                 *check_rules(path, code, rules)]
         offences += [f"{where}:{line}: {sentence}" for where, line, sentence in found]
     return offences, warnings
 

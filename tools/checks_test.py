@@ -104,6 +104,13 @@ class Layers(PlannedHouse):
         self.assert_refused(
             "include/vole/go.h", '#include "sched/run/boot.h"\n', "vole may not include sched")
 
+    def test_what_is_used_without_being_included(self):
+        self.put("src/sched/strict.h", "namespace vole::rt::strict {\nvoid f();\n}\nextern state sched;\n")
+        for code in ("void g() { rt::strict::f(); }", "int n = sched.idle;"):
+            self.assert_refused("src/sync/wg.cc", f'#include "sched/park.h"\n{code}\n', "which is declared in")
+        self.put("src/sync/wg.cc", "namespace strict { int x; }\nvoid g() { strict::x = 1; }\n")
+        self.assertEqual(self.offences(), [])
+
     def test_an_include_without_a_room(self):
         self.assert_refused("src/base/a.h", '#include "list.h"\n', "does not begin with a room")
 

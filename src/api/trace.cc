@@ -25,7 +25,7 @@ std::error_code beside(Fn&& fn) noexcept {
   rt::begin_call();
   std::error_code error;
   {
-    const rt::strict::undisturbed here;
+    const rt::undisturbed here;
     error = fn();
   }
   rt::end_call();

@@ -19,8 +19,8 @@ namespace vole::arch {
 #if defined(VOLE_RACES)
 class history {
  public:
-  // `name`: null if it has none.
-  void begin(std::uint64_t id, const char* name) noexcept;
+  // `name`: null if it has none. created_at: a return address in the code that said go().
+  void begin(std::uint64_t id, const char* name, void* created_at) noexcept;
   void end() noexcept;  // idempotent
   // It is to run for the first time, and takes two mappings from here on. How many do, with it.
   std::size_t starts() noexcept;
@@ -41,7 +41,7 @@ class history {
 void forget(const void* at, std::size_t bytes) noexcept;
 #else
 struct history {
-  static void begin(std::uint64_t, const char*) noexcept {}
+  static void begin(std::uint64_t, const char*, void*) noexcept {}
   static void end() noexcept {}
   static std::size_t starts() noexcept { return 0; }
   static void before_wait() noexcept {}

@@ -57,9 +57,9 @@ bool is_unused(M* m, chan_core& c) noexcept {
   if (m == nullptr) return is_unused_as_guest(c);
   if (!rt::enter_briefly(m)) {
     rt::leave_in_place(m);
-    if (!rt::lifecycle::is_zombie() && rt::lifecycle::visit()) {
+    if (rt::visit_at_end()) {
       const bool unused = is_unused_by_word(c);
-      rt::lifecycle::end_visit();
+      rt::end_visit();
       return unused;
     }
     // The runtime ends, and a goroutine that enters now does not come back. A closed channel that
@@ -148,10 +148,9 @@ void chan_drop(chan_core* c) noexcept {
 }
 
 void chan_drop_last(chan_core* c) noexcept {
-  M* const m = arch::this_m();
+  M* const m = rt::this_m();
   if (m != nullptr ? !rt::may_enter_briefly(m) : rt::in_value_move()) return chan_retire(c);
-  if (rt::lifecycle::now() == rt::lifecycle::phase::forked)
-    return;  // its lock may be held for ever
+  if (rt::is_forked_child()) return;  // its lock may be held for ever
   if (is_unused(m, *c)) chan_end(c);
 }
 

@@ -24,8 +24,10 @@
 #include <cstdint>
 
 #include "base/race.h"
-#include "gmp/g.h"
 #include "gmp/waiter.h"
+#if defined(VOLE_RACES)
+#include "gmp/g.h"
+#endif
 
 namespace vole {
 inline namespace v0 {

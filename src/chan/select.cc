@@ -168,7 +168,7 @@ bool unlock_after_switch(rt::G*, void* arg) noexcept {
   if (f.first_due != f.n) {
     f.clock.fire = &expire;
     f.clock.arg = &f;
-    rt::add_timer(arch::this_m(), &f.clock, f.ops[f.first_due].when);
+    rt::add_timer(rt::this_m(), &f.clock, f.ops[f.first_due].when);
   }
   if (has_channels) {
     unlock_all(f);

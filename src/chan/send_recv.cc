@@ -228,7 +228,7 @@ template <class Direction, std::size_t Plain, patience Waits>
 
 template <class Direction, std::size_t Plain, patience Waits = patience::endless>
 [[gnu::always_inline]] inline std::uintptr_t operate(chan_core* c, void* slot) noexcept {
-  M* const m = arch::this_m();
+  M* const m = rt::this_m();
   if (c == nullptr || m == nullptr) [[unlikely]]
     return operate_elsewhere<Direction, Waits>(c, slot);
   if (!rt::try_enter(m)) [[unlikely]] return operate_without_p<Direction, Waits>(*c, slot);

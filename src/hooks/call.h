@@ -20,7 +20,6 @@
 #include "arch/thread_word.h"
 #include "hooks/report.h"
 #include "hooks/symbols.h"
-#include "os/os.h"
 
 namespace vole::hooks {
 
@@ -30,6 +29,10 @@ template <class... Args>
 long sys(long number, Args... args) noexcept {
   return arch::system_call(number, args...);
 }
+
+// errno of the calling thread: functions, since a compiler keeps its address otherwise.
+int error_now() noexcept;
+void set_error(int error) noexcept;
 
 struct caller {
   symbol which;
@@ -51,15 +54,15 @@ inline bool caught(symbol which) noexcept {
 inline long give(long result) noexcept {
   if (result >= 0) [[likely]]
     return result;
-  os::set_errno(static_cast<int>(-result));
+  set_error(static_cast<int>(-result));
   return -1;
 }
 
 // Others run on this thread while we wait, and leave their errors behind.
 class keeping_errno {
  public:
-  keeping_errno() noexcept : error_(os::get_errno()) {}
-  ~keeping_errno() { os::set_errno(error_); }
+  keeping_errno() noexcept : error_(error_now()) {}
+  ~keeping_errno() { set_error(error_); }
   keeping_errno(const keeping_errno&) = delete;
   keeping_errno& operator=(const keeping_errno&) = delete;
 
@@ -84,10 +87,10 @@ auto libc_in_blocking(const caller& by, Call call) noexcept {
   const auto result = [&] {
     const foreign::call_at_home said;
     const auto r = call();
-    error = os::get_errno();
+    error = error_now();
     return r;
   }();
-  os::set_errno(error);
+  set_error(error);
   return result;
 }
 

@@ -21,8 +21,6 @@ struct sets {
   fd_set *in, *out, *except;
 };
 
-constexpr std::size_t kBytes = sizeof(fd_set);
-
 struct copies {
   explicit copies(const sets& s) noexcept {
     const std::size_t bytes = (static_cast<std::size_t>(s.n) + 63) / 64 * 8;

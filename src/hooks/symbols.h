@@ -38,7 +38,8 @@ int __ppoll_chk(pollfd* fds, nfds_t n, const timespec* timeout, const sigset_t* 
 #define VOLE_HOOKED(X)                                                                             \
   X(read)                                                                                          \
   X(readv)                                                                                         \
-  X(write) X(writev) X(__read_chk) X(recv) X(recvfrom) X(recvmsg) X(recvmmsg) X(__recv_chk)        \
+  X(write)                                                                                         \
+  X(writev) X(__read_chk) X(recv) X(recvfrom) X(recvmsg) X(recvmmsg) X(__recv_chk)                 \
       X(__recvfrom_chk) X(send) X(sendto) X(sendmsg) X(sendmmsg) X(accept) X(accept4) X(connect)   \
           X(poll) X(ppoll) X(__poll_chk) X(__ppoll_chk) X(select) X(pselect) X(epoll_wait)         \
               X(epoll_pwait) X(epoll_pwait2) X(sleep) X(usleep) X(nanosleep) X(clock_nanosleep)    \

@@ -73,7 +73,7 @@ bool file_wait::begin(M* m) noexcept {
 
 // User context, or the runtime's end.
 void file_wait::end() noexcept {
-  const rt::strict::undisturbed here;
+  const rt::undisturbed here;
   for (unsigned i = 0; i < n_; ++i) rt::poll::unwatch(watches_[i]);
 }
 

@@ -67,7 +67,7 @@ int park(pollfd* fds, watched* watches, unsigned n, std::int64_t deadline) noexc
 }
 
 bool is_watched(unsigned first, unsigned last) noexcept {
-  const rt::strict::undisturbed here;
+  const rt::undisturbed here;
   return rt::poll::is_watched(first, last);
 }
 
@@ -117,7 +117,7 @@ call_at_home::~call_at_home() {
 void closing::begin() noexcept {
   tells_ = rt::may_wake_here();
   if (!tells_) return;
-  const rt::strict::undisturbed here;
+  const rt::undisturbed here;
   rt::poll::begin_closing(first_, last_);
 }
 
@@ -133,7 +133,7 @@ void closing::end() noexcept {
 }
 
 void give_way() noexcept {
-  if (!rt::is_asked(arch::this_m())) return;
+  if (!rt::is_asked(rt::this_m())) return;
   const rt::home::at_home home;
   rt::checkpoint();
 }

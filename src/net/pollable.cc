@@ -39,10 +39,11 @@ pollable::pollable(int fd) noexcept : fd_(fd) {
 pollable::~pollable() = default;
 
 int pollable::attach() noexcept {
-  rt::lifecycle::watch_forks();  // there may never have been a runtime
-  rt::strict::leave_alone(1);    // the poller's lock, and we are not inside
-  const int error = rt::poll::open(fd_, &descriptor_);
-  rt::strict::leave_alone(-1);
+  rt::watch_forks();
+  const int error = [this] {
+    const rt::undisturbed here;  // the poller's lock
+    return rt::poll::open(fd_, &descriptor_);
+  }();
   if (error == EPERM) return 0;
   if (error != 0) return error;
   if (rt::on_goroutine()) {
@@ -304,9 +305,10 @@ void pollable::wait_until_closed() noexcept {
 // The last reference is gone. at_end: the runtime's, where nobody enters.
 void pollable::end_life(bool at_end) noexcept {
   for (clock& c : clock_) rt::stop_timer(&c);
-  rt::strict::leave_alone(1);
-  if (descriptor_ != nullptr) rt::poll::close(descriptor_);
-  rt::strict::leave_alone(-1);
+  if (descriptor_ != nullptr) {
+    const rt::undisturbed here;
+    rt::poll::close(descriptor_);
+  }
   if (blocking_at_end_) calls::make_nonblocking(fd_, false);
   if (!keep_fd_) close_error_ = calls::close(fd_).error;
   const std::uintptr_t closer = closer_.exchange(kGone, seq_cst);

@@ -34,6 +34,8 @@
 
 namespace vole::rt {
 
+using arch::this_m;  // null on a plain thread
+
 // Parks the current goroutine; returns in user code with the value given to ready.
 inline std::uintptr_t park(commit_fn commit, void* arg, wait_reason why) noexcept {
   return vole_door_park(commit, arg, static_cast<std::uint32_t>(why));
@@ -79,6 +81,17 @@ inline presence* presence_inside() noexcept {  // null as well: not inside
   const M* const m = arch::this_m();
   return m != nullptr && m->hot.in_rt.load(relaxed) != 0 ? presence_if_any(m) : nullptr;
 }
+
+// ── for those who are not inside ── user context (sched/run/lifecycle.h, sched/hold/strict.h)
+inline void refuse_forked_child() noexcept { lifecycle::refuse_forked_child(); }
+inline bool is_forked_child() noexcept { return lifecycle::now() == lifecycle::phase::forked; }
+inline void watch_forks() noexcept { lifecycle::watch_forks(); }  // there may never be a runtime
+// As a guest, from a goroutine whose P is away, while the runtime may be ending. False: it is, and
+// who enters now does not come back. True: end_visit() is to follow.
+inline bool visit_at_end() noexcept { return !lifecycle::is_zombie() && lifecycle::visit(); }
+inline void end_visit() noexcept { lifecycle::end_visit(); }
+// Holds a lock of the runtime without being inside: the thread is not captured meanwhile.
+using strict::undisturbed;
 
 // On a goroutine; user context on both sides.
 inline void yield_now() noexcept { vole_door_yield(); }

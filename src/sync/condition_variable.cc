@@ -53,7 +53,7 @@ bool condition_unlock_both(rt::G* g, void* condition) noexcept {
   const base::race::unseen here;  // on somebody else's stack
   auto& mutex = *static_cast<waitable*>(g->wait.slot);
   unlock(*static_cast<waitable*>(condition));
-  mutex_unlock_inside(mutex, arch::this_m());
+  mutex_unlock_inside(mutex, rt::this_m());
   return true;
 }
 

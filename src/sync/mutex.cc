@@ -56,7 +56,7 @@ void push_front(wait_list& l, waiter* w) noexcept {
 
 // Somebody on another core has changed the mutex since we looked.
 void met_somebody() noexcept {
-  if (M* const m = arch::this_m()) rt::note_contention(*m);
+  if (M* const m = rt::this_m()) rt::note_contention(*m);
 }
 
 // It is ours, and was not when we came: the holder was running on another core.

@@ -155,10 +155,10 @@ void bias_towards(mutex_waitable& s, const presence& mine) noexcept {
 
 // On a plain thread, inside, or asked to attend.
 [[gnu::noinline]] bool lock_after_attending(mutex_waitable& s) noexcept {
-  M* const m = arch::this_m();
+  M* const m = rt::this_m();
   if (!rt::may_enter_briefly(m)) return lock_otherwise(s);
   rt::attend();
-  return change_own<locking>(arch::this_m(), s);
+  return change_own<locking>(rt::this_m(), s);
 }
 
 [[gnu::noinline]] void lock_mine_after_attending(mutex_waitable& s) noexcept {
@@ -177,21 +177,21 @@ void bias_towards(mutex_waitable& s, const presence& mine) noexcept {
 }  // namespace
 
 void mutex_lock_mine(mutex_waitable& s) noexcept {
-  M* const m = arch::this_m();
+  M* const m = rt::this_m();
   if (!rt::may_enter_unasked(m)) [[unlikely]]
     return lock_mine_after_attending(s);
   change_own<locking_or_waiting>(m, s);
 }
 
 bool mutex_lock_biased(mutex_waitable& s) noexcept {
-  M* const m = arch::this_m();
+  M* const m = rt::this_m();
   if (!rt::may_enter_unasked(m)) [[unlikely]]
     return lock_after_attending(s);
   return change_own<locking>(m, s);
 }
 
 void mutex_unlock_biased(mutex_waitable& s) noexcept {
-  M* const m = arch::this_m();
+  M* const m = rt::this_m();
   if (!rt::may_enter_briefly(m)) [[unlikely]] {
     unlock_otherwise(s);
     return;
@@ -200,7 +200,7 @@ void mutex_unlock_biased(mutex_waitable& s) noexcept {
 }
 
 void mutex_sample(mutex_waitable& s) noexcept {
-  M* const m = arch::this_m();
+  M* const m = rt::this_m();
   if (!rt::may_enter_briefly(m)) return;
   if (rt::is_asked(m)) {  // not the time to yield
     if (rt::seems_without_p()) attend_without(s);
@@ -222,8 +222,8 @@ void disown_inside(waitable& object) noexcept {
 }
 
 void mutex_disown(mutex_waitable& s) noexcept {
-  rt::lifecycle::refuse_forked_child();
-  const rt::strict::undisturbed here;
+  rt::refuse_forked_child();
+  const rt::undisturbed here;
   disown_inside(s);
 }
 

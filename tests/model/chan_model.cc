@@ -72,7 +72,7 @@ step faulty(chan_core& c, void* slot, std::int64_t when) noexcept {
   }
   if (s == step::wait) {
     self.object = &c;
-    enqueue_contested(Direction::queue(c), &self);
+    enqueue_contested(c, Direction::queue(c), &self);
   }
   if (s == step::wake && F == fault::wakes_under_lock) rt::wake(nullptr, other, told(other, true));
   c.lock.release();
@@ -237,7 +237,7 @@ struct orphaned {
       w.unlink = receiving::unlink;
       w.winner = &waits[i].winner;
       w.object = core;
-      enqueue_contested(core->receivers, &w);
+      enqueue_contested(*core, core->receivers, &w);
       model::spawn(kNames[i], [this, i] { go_on_waiting(waits[i]); });
     }
     model::spawn("owner", [this, serves] { drop(serves); });

@@ -263,20 +263,26 @@ RACE(stop_token) {
   auto [ctx, cancel] = vole::with_cancel(vole::context::background());
   SHARED(x);
   vole::chan<> ran(1);
-  both([&, c = std::move(cancel)]() mutable { c(); },
-       [&, ctx = ctx] {
-         if constexpr (!kRacy) x = 1;
-         const std::stop_callback watch(ctx.stop_token(), [&] {
-           if constexpr (kRacy) wrote.after();
-           ++x;
-           ran.send();
-         });
-         if constexpr (kRacy) {
-           x = 1;
-           wrote.now();
-         }
-         ran.recv();
-       });
+  vole::chan<> over;  // stop_callback takes who is on its thread for who runs it
+  both(
+      [&, c = std::move(cancel)]() mutable {
+        if constexpr (kRacy) wrote.after();  // or it runs as it is registered
+        c();
+        over.close();
+      },
+      [&, ctx = ctx] {
+        if constexpr (!kRacy) x = 1;
+        const std::stop_callback watch(ctx.stop_token(), [&] {
+          ++x;
+          ran.send();
+        });
+        if constexpr (kRacy) {
+          x = 1;
+          wrote.now();
+        }
+        ran.recv();
+        over.recv();
+      });
 }
 
 RACE(buffer_of_a_connection) {

@@ -580,7 +580,6 @@ RACE(concurrent_map_of_pointers) {
         if constexpr (!kRacy) ++x;
         m.store(1, &x);
         if constexpr (kRacy) {
-          if constexpr (kRacy) wrote.after();
           ++x;
           wrote.now();
         }

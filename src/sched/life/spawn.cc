@@ -40,7 +40,7 @@ struct origin {
   g->abandon = b.abandon;
   g->stack.bytes = w.stack_bytes != 0 ? w.stack_bytes : sched.settings.stack_bytes;
   if (w.name != nullptr) [[unlikely]] g->name = copy_name(w.name);
-  g->history.begin(o.id, w.name);
+  g->history.begin(o.id, w.name, o.created_at);
 }
 
 [[gnu::always_inline]] inline G* new_g_owner(M& m, birth b, void* created_at,

@@ -112,21 +112,16 @@ inline void checkpoint() noexcept {}
 inline bool is_asked(const M*) noexcept { return false; }
 inline void yield_now() noexcept {}
 
-namespace lifecycle {
-inline void watch_forks() noexcept {}
+using arch::this_m;
 inline void refuse_forked_child() noexcept {}
-enum class phase : std::uint32_t { stopped, running, stopping, forked };
-inline phase now() noexcept { return phase::running; }
-inline bool is_zombie() noexcept { return false; }
-inline bool visit() noexcept { return true; }
+inline bool is_forked_child() noexcept { return false; }
+inline void watch_forks() noexcept {}
+inline bool visit_at_end() noexcept { return true; }
 inline void end_visit() noexcept {}
-}
-namespace strict {
-inline void leave_alone(int) noexcept {}
 struct undisturbed {
   undisturbed() noexcept {}
+  ~undisturbed() {}
 };
-}
 
 inline M* enter() noexcept { return arch::this_m(); }
 inline M* reenter() noexcept { return arch::this_m(); }
