@@ -69,7 +69,7 @@ endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*_test.py)
 if(NOT TARGET tools_parked_release)
-  list(FILTER sources EXCLUDE REGEX "/(gdb|core|debugging_page)_test\\.py$")  # they look at these programs, too
+  list(FILTER sources EXCLUDE REGEX "/(gdb|core)_test\\.py$")  # they look at these programs, too
 endif()
 foreach(source IN LISTS sources)
   get_filename_component(name ${source} NAME_WE)

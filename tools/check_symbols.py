@@ -11,7 +11,7 @@ from pathlib import Path
 # What the compiler makes of a class or a function, in front of its name.
 MADE_OF = re.compile(r"^(typeinfo name for|typeinfo for|vtable for|guard variable for) ")
 # Not in headers: the word of asm that headers and tools find per-thread state by.
-ASSEMBLY = re.compile(r"^vole_thread_word$")
+ASSEMBLY = re.compile(r"^(vole_thread_word$|vole::os::[gs]et_errno\()")  # the latter: src/hooks
 
 
 def shown(library):

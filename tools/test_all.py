@@ -78,6 +78,10 @@ STEPS = [
          f"VOLE_KILLS={KILLS} build/release/tests/crash_tests --gtest_filter='TraceCrash.WhatWasInTheRing*'"),
     Step("fuzz", "make --no-print-directory build-dev && tools/fuzz.sh "
          f"--seconds {FUZZ_SECONDS} build/dev/tools"),
+    Step("documents", "tools/setup.sh site && python3 -B tools/check_spelling.py --root . && "
+         "python3 -B tools/make_site.py --root . --out build/site && "
+         "python3 -B tools/check_readme.py --root . --with-run"),
+    Step("packages", "python3 -B tools/check_packages.py --root . --build build/packages"),
     Step("build-matrix", "tools/setup.sh matrix && tools/build_matrix.sh", minutes=90),
     # Debian's releases in chroots; skipped (77) where there is no debootstrap or no mirror.
     Step("fresh-machine", "tools/setup.sh fresh && tools/fresh_machine.sh bookworm trixie || [ $? = 77 ]",

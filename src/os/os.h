@@ -176,8 +176,8 @@ int close_file(int fd) noexcept;
 int map_new_file(const char* path, std::size_t bytes, std::byte** at) noexcept;
 
 // ── errno, of the calling thread ──
-int get_errno() noexcept;
-void set_errno(int value) noexcept;
+[[gnu::visibility("default")]] int get_errno() noexcept;  // hooks/ calls these two
+[[gnu::visibility("default")]] void set_errno(int value) noexcept;
 
 // ── environment ──
 const char* environment(const char* name) noexcept;  // nullptr: not set
