@@ -100,7 +100,7 @@ bool guest_enter() noexcept {
     const phase p = now();
     if (p == phase::running) return true;
     if (p == phase::stopped) return false;
-    refuse_forked_child();
+    lifecycle::refuse_forked_child();
     count_out();
     futex_wait(&word, static_cast<std::uint32_t>(phase::stopping));
   }
