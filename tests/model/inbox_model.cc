@@ -167,9 +167,11 @@ struct house {
   };
   struct own_p {
     house& h;
+    int in_ring = 0;  // travels with the P: there before anybody has it
     bool gave = false;
     bool offers() const { return true; }
     processor* give() {
+      if (in_ring != 0) h.back_to_global(in_ring);
       gave = true;
       return &h.the_p;
     }
@@ -210,10 +212,9 @@ struct house {
         elsewhere.fetch_add(1, relaxed);
         continue;
       }
-      own_p mine{*this};
+      own_p mine{*this, left};
       give_to_home(mine);
       has = !mine.gave;
-      if (!has && left != 0) back_to_global(left);
     }
   }
   void give_to_home(own_p& mine) {
@@ -224,7 +225,7 @@ struct house {
     };
     inbox::attend_to(*this, m, lends{mine});
   }
-  void back_to_global(int n) {  // its ring, which travels with the P
+  void back_to_global(int n) {
     lock();
     global = global.get() + n;
     unlock();
