@@ -30,7 +30,7 @@ test-slow: setup-test build-dev  ## What `make test` leaves out because it takes
 	@tools/test_presets.sh dev -- -L slow $(CTEST_ARGS)
 
 test-sanitized: setup-test build-asan build-tsan  ## The tests under asan and tsan
-	@tools/test_presets.sh asan tsan -- $(CTEST_ARGS)
+	@tools/test_presets.sh asan tsan -- -LE slow $(CTEST_ARGS)
 
 test-all: setup-test setup-arm64  ## All there is, with a table; continues where it was; FRESH=1: anew
 	@python3 -B tools/test_all.py $(if $(FRESH),--fresh)

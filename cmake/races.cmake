@@ -48,7 +48,7 @@ function(vole_add_race_tests)
   set(run ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/races/run.py
     $<TARGET_FILE:races_child> --launcher ${vole_test_launcher})
   add_test(NAME ${VOLE_TEST_PREFIX}races COMMAND ${run})
-  vole_describe_test(races races)
+  vole_describe_test(races slow)  # minutes; the table is in tests/races
   add_test(NAME ${VOLE_TEST_PREFIX}races_twenty_times COMMAND ${run} --runs 20)
   vole_describe_test(races_twenty_times slow)
   set_tests_properties(${VOLE_TEST_PREFIX}races_twenty_times PROPERTIES TIMEOUT 3600)
