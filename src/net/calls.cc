@@ -224,6 +224,7 @@ result close(int fd) noexcept {
 result unlink(const char* path) noexcept { return of(::unlink(path)); }
 
 result ready_now(int fd, bool for_writing) noexcept {
+  if (fd < 0) return {0, EBADF};  // poll passes over such a one, and would wait for ever
   pollfd p{fd, static_cast<short>(for_writing ? POLLOUT : POLLIN | POLLPRI | POLLRDHUP), 0};
   const result r = told([&] {
     constexpr timespec kNow{};
