@@ -1,5 +1,7 @@
 #include "net/file_wait.h"
 
+#include <poll.h>
+
 #include <cerrno>
 
 #include "os/os.h"
@@ -14,6 +16,8 @@ using namespace base;
 using rt::G;
 using rt::M;
 using rt::waiter;
+
+constexpr std::uint32_t kAlwaysReady = POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;  // of a disk file
 
 file_wait::file_wait(rt::poll::watched* watches, unsigned n, std::int64_t until,
                      rt::interrupter* by) noexcept
@@ -50,8 +54,9 @@ bool file_wait::watch_all(M* m) noexcept {
     w.of = &party_;
     const int refused = rt::poll::watch(w, woken);
     fresh |= w.fresh;
-    // One that is not open any more ends the wait; one that never reports anything does not.
-    if (refused == EBADF) {
+    // One that is not open any more ends the wait. So does a kind of file that is always ready: the
+    // number has come to mean it since we looked. For anything else such a file is never ready.
+    if (refused == EBADF || (refused == EPERM && (w.wants & kAlwaysReady) != 0)) {
       end_party(party_);
     } else if (refused != EPERM) {
       error = refused;
