@@ -6,6 +6,7 @@
 #include "sched/run/control_door.h"
 #include "sched/report/reporter.h"
 #include "sched/state.h"
+#include "sched/work/home.h"
 #include "sched/wait/timers.h"
 
 namespace vole::rt::deadlock {
@@ -28,7 +29,8 @@ stillness see() noexcept {
   holding hold(sched.lock);
   std::uint32_t asleep = 0;
   m_slab.for_each([&](const M* m) {
-    const bool sleeps = m->idle.load(seq_cst) || m->polling.load(seq_cst);
+    // One with mail is about to be up: who delivered it has interrupted the poller, perhaps, and sleeps.
+    const bool sleeps = (m->idle.load(seq_cst) || m->polling.load(seq_cst)) && !home::has_mail_now(*m);
     asleep += m->alive.load(std::memory_order_acquire) && sleeps ? 1u : 0u;
   });
   return {asleep == sched.m_count && sched.global.size_hint() == 0 &&
