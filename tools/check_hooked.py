@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 PLAIN = {
-    "epoll.cc": "inside the runtime, where a hook is libc's call",
     "control.cc": "the control socket's own thread",
     "vole_backtrace": "libbacktrace, outside the runtime",
     "getaddrinfo": "threads that look up names",
@@ -42,7 +41,7 @@ def main():
     for line in listing.splitlines():
         place, _, name = line.rpartition(" ")
         if name in names and name not in PLAIN and not any(each in place for each in PLAIN):
-            wrong.append(f"{place.split()[0]} {name}: use arch/bare_calls.h")
+            wrong.append(f"{place.split()[0]} {name}: use os/linux/bare_calls.h")
     if wrong:
         sys.exit("\n".join(wrong))
     print(f"hooked: {len(names)} functions, none of them called by {args.library.name}")

@@ -2,10 +2,9 @@
 
 #if defined(VOLE_RACES)
 
-#include <sys/mman.h>
-
 #include "base/atomic.h"
 #include "base/fatal.h"
+#include "base/system.h"
 
 extern "C" void __tsan_func_entry(void* call_pc);
 extern "C" void __tsan_func_exit();
@@ -46,7 +45,7 @@ std::size_t history::starts() noexcept {
 // The kernel refuses to unmap a range that does not begin with a page. TSan, which stands in front of
 // it, has by then let go of all it knew of the range, and that is what we came for.
 void forget(const void* at, std::size_t bytes) noexcept {
-  ::munmap(static_cast<char*>(const_cast<void*>(at)) + 1, bytes);
+  base::unmap_pages(static_cast<char*>(const_cast<void*>(at)) + 1, bytes);
 }
 
 }  // namespace vole::arch

@@ -54,7 +54,7 @@ file_state* adopt(int fd, std::error_code& error) {
   error.clear();
   const struct ::stat is = ops::look(fd, error);
   if (error) return nullptr;
-  const auto flags = detail::file_calls::flags(fd).value;
+  const auto flags = os::file::flags(fd).value;
   return new file_state(fd, S_ISREG(is.st_mode), (flags & O_APPEND) != 0);
 }
 

@@ -15,7 +15,7 @@ namespace detail {
 namespace file_ops {
 namespace {
 
-using calls::result;
+using os::result;
 
 constexpr std::size_t kMostAtOnce = 1 << 30;
 
@@ -38,47 +38,47 @@ std::size_t read(file_state& f, std::span<std::byte> to, std::int64_t offset,
                  std::error_code& error) noexcept {
   const std::size_t most = std::min(to.size(), kMostAtOnce);
   if (f.is_regular && f.reads_at_once.load(relaxed)) {
-    const result r = file_calls::read_now(f.fd(), to.data(), most, offset);
+    const result r = os::file::read_now(f.fd(), to.data(), most, offset);
     if (counts(r, f.reads_at_once)) return told(r, error);
   }
-  return told(blocking([&] { return file_calls::read(f.fd(), to.data(), most, offset); }), error);
+  return told(blocking([&] { return os::file::read(f.fd(), to.data(), most, offset); }), error);
 }
 
 std::size_t write(file_state& f, std::span<const std::byte> from, std::int64_t offset,
                   std::error_code& error) noexcept {
   const std::size_t most = std::min(from.size(), kMostAtOnce);
   if (f.is_regular && f.writes_at_once.load(relaxed)) {
-    const result r = file_calls::write_now(f.fd(), from.data(), most, offset);
+    const result r = os::file::write_now(f.fd(), from.data(), most, offset);
     if (counts(r, f.writes_at_once)) return told(r, error);
   }
   return told(blocking([&] {
                 if (f.is_regular || offset >= 0)
-                  return file_calls::write(f.fd(), from.data(), most, offset);
+                  return os::file::write(f.fd(), from.data(), most, offset);
                 const iovec part{const_cast<std::byte*>(from.data()), most};
-                return calls::write(f.fd(), &part, 1);  // a pipe: without SIGPIPE
+                return os::net::write(f.fd(), &part, 1);  // a pipe: without SIGPIPE
               }),
               error);
 }
 
 std::uint64_t seek(file_state& f, std::int64_t to, int whence, std::error_code& error) noexcept {
-  return told(blocking([&] { return file_calls::seek(f.fd(), to, whence); }), error);
+  return told(blocking([&] { return os::file::seek(f.fd(), to, whence); }), error);
 }
 void sync(file_state& f, std::error_code& error) noexcept {
-  told(blocking([&] { return file_calls::sync(f.fd()); }), error);
+  told(blocking([&] { return os::file::sync(f.fd()); }), error);
 }
 void resize(file_state& f, std::uint64_t bytes, std::error_code& error) noexcept {
-  told(blocking([&] { return file_calls::resize(f.fd(), static_cast<std::int64_t>(bytes)); }),
+  told(blocking([&] { return os::file::resize(f.fd(), static_cast<std::int64_t>(bytes)); }),
        error);
 }
 struct ::stat look(int fd, std::error_code& error) noexcept {
   struct ::stat is {};
-  told(blocking([&] { return file_calls::look(fd, is); }), error);
+  told(blocking([&] { return os::file::look(fd, is); }), error);
   return is;
 }
 void open(const char* path, int flags, mode_t permissions, owned_fd& into,
           std::error_code& error) noexcept {
   told(blocking([&] {
-         const result r = file_calls::open(path, flags, permissions);
+         const result r = os::file::open(path, flags, permissions);
          if (r.ok()) into.hold(static_cast<int>(r.value));
          return r;
        }),

@@ -8,7 +8,7 @@
 #include <span>
 #include <system_error>
 
-#include "file/calls.h"
+#include "os/file.h"
 #include "file/state.h"
 #include "net/endpoint.h"
 

@@ -7,12 +7,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <string>
-
 #include <vole/io.h>
 
 #include "file/ops.h"
 #include "net/errors.h"
+#include "os/net.h"
+#include "os/program.h"
 #include "sched/life/belonging.h"
 
 namespace vole {
@@ -24,9 +24,10 @@ using detail::owned_fd;
 
 // Holds nothing: it cannot be had.
 void open_anew(int fd, int flags, owned_fd& into) noexcept {
-  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  char path[os::kMostPathOfDescriptor];
+  os::path_of_descriptor(fd, path);
   std::error_code refused;
-  detail::file_ops::open(path.c_str(), flags | O_NOCTTY | O_NONBLOCK, 0, into, refused);
+  detail::file_ops::open(path, flags | O_NOCTTY | O_NONBLOCK, 0, into, refused);
 }
 
 net::conn open_standard(int fd, int flags, std::error_code& error) {
@@ -36,7 +37,7 @@ net::conn open_standard(int fd, int flags, std::error_code& error) {
   rt::belonging<owned_fd> mine(-1);
   if (S_ISFIFO(is.st_mode) || S_ISCHR(is.st_mode)) open_anew(fd, flags, *mine);
   if (mine->get() < 0) {
-    const auto copy = detail::calls::duplicate(fd);
+    const auto copy = os::net::duplicate(fd);
     error = detail::system_error_code(copy.error);
     if (error) return {};
     mine->hold(static_cast<int>(copy.value));

@@ -8,7 +8,7 @@
 #include <vole/detail/left_behind.h>
 #include <vole/detail/net_address.h>
 
-#include "net/calls.h"
+#include "os/net.h"
 #include "net/errors.h"
 #include "net/socket_address.h"
 
@@ -69,7 +69,7 @@ std::string address::host() const {
   if (parts_.zone == 0) return h;
   char name[IF_NAMESIZE];
   return h + '%' +
-         (detail::calls::zone_name(parts_.zone, name) ? std::string(name)
+         (os::net::zone_name(parts_.zone, name) ? std::string(name)
                                                       : std::to_string(parts_.zone));
 }
 

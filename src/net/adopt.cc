@@ -7,7 +7,7 @@
 #include <vole/detail/left_behind.h>
 #include <vole/net.h>
 
-#include "net/calls.h"
+#include "os/net.h"
 #include "net/endpoint.h"
 #include "net/errors.h"
 #include "net/socket_address.h"
@@ -20,9 +20,9 @@ namespace {
 
 // A file that somebody else made: what is it?
 endpoint::traits traits_of(int fd) noexcept {
-  const calls::result domain = calls::option(fd, SOL_SOCKET, SO_DOMAIN);
+  const os::result domain = os::net::option(fd, SOL_SOCKET, SO_DOMAIN);
   if (!domain.ok()) return {};
-  const auto type = calls::option(fd, SOL_SOCKET, SO_TYPE).value;
+  const auto type = os::net::option(fd, SOL_SOCKET, SO_TYPE).value;
   const bool is_ip = domain.value == AF_INET || domain.value == AF_INET6;
   transport kind = transport::none;
   if (is_ip && type == SOCK_STREAM) kind = transport::tcp;
@@ -46,7 +46,7 @@ struct give_back {
 endpoint* adopt_fd(int fd, std::error_code& error) {
   end_if_left_behind();
   error.clear();
-  const calls::result was = calls::make_nonblocking(fd, true);
+  const os::result was = os::net::make_nonblocking(fd, true);
   if (!was.ok()) {
     error = system_error_code(was.error);
     return nullptr;
@@ -61,7 +61,7 @@ endpoint* adopt_fd(int fd, std::error_code& error) {
   }
   if (blocking && !e.watched()) {
     e.blocking_at_end(false);
-    calls::make_nonblocking(fd, false);
+    os::net::make_nonblocking(fd, false);
   }
   e.local = local_address_of(fd, e.kind.kind);
   e.remote = remote_address_of(fd, e.kind.kind);
@@ -76,11 +76,11 @@ namespace {
 using detail::endpoint;
 
 bool listens(int fd) noexcept {
-  const detail::calls::result r = detail::calls::option(fd, SOL_SOCKET, SO_ACCEPTCONN);
+  const os::result r = os::net::option(fd, SOL_SOCKET, SO_ACCEPTCONN);
   return r.ok() && r.value != 0;
 }
 bool has_datagrams(int fd) noexcept {
-  const detail::calls::result r = detail::calls::option(fd, SOL_SOCKET, SO_TYPE);
+  const os::result r = os::net::option(fd, SOL_SOCKET, SO_TYPE);
   return r.ok() && r.value == SOCK_DGRAM;
 }
 
@@ -88,7 +88,7 @@ bool has_datagrams(int fd) noexcept {
 endpoint* adopt_if(bool suits, int fd, std::error_code& error) {
   detail::end_if_left_behind();
   if (suits) return detail::adopt_fd(fd, error);
-  const detail::calls::result r = detail::calls::option(fd, SOL_SOCKET, SO_TYPE);
+  const os::result r = os::net::option(fd, SOL_SOCKET, SO_TYPE);
   error = r.ok() ? std::make_error_code(std::errc::invalid_argument)
                  : detail::system_error_code(r.error);
   return nullptr;

@@ -17,7 +17,6 @@ using detail::named;
 using detail::turn;
 using detail::until_done;
 using detail::way;
-namespace calls = detail::calls;
 
 constexpr std::size_t kMostAtOnce = 1 << 30;
 constexpr std::size_t kMostParts = 64;  // for one call
@@ -29,16 +28,16 @@ std::size_t read_turn(endpoint& e, std::span<std::byte> to, const context* ctx,
   if (to.empty()) return 0;
   const std::size_t wanted = clip(to.size());
   const std::int64_t n = until_done(
-      e, way::in, error, [&](int fd) { return calls::read(fd, to.data(), wanted); }, e.drained(),
+      e, way::in, error, [&](int fd) { return os::net::read(fd, to.data(), wanted); }, e.drained(),
       ctx);
   e.has_given(n, wanted);
   return static_cast<std::size_t>(n);
 }
 
-calls::result write_parts(const endpoint& e, int fd, const iovec* parts, int n) noexcept {
-  if (!e.is_socket()) return calls::write(fd, parts, n);
-  if (n == 1) return calls::send(fd, parts->iov_base, parts->iov_len);
-  return calls::send_parts(fd, parts, n);
+os::result write_parts(const endpoint& e, int fd, const iovec* parts, int n) noexcept {
+  if (!e.is_socket()) return os::net::write(fd, parts, n);
+  if (n == 1) return os::net::send(fd, parts->iov_base, parts->iov_len);
+  return os::net::send_parts(fd, parts, n);
 }
 
 // Buffers that are being written, from `at` bytes into the first on.
@@ -142,7 +141,7 @@ std::size_t write_all(endpoint* e, std::span<const const_buffer> parts, const co
 void shut_down(endpoint* e, int ways) noexcept {
   {
     const detail::using_file here(e);
-    if (here) calls::shut_down(e->fd(), ways);
+    if (here) os::net::shut_down(e->fd(), ways);
   }
   detail::end_if_left_behind();
 }
@@ -230,7 +229,7 @@ std::uint64_t send_whole(endpoint* e, int file, std::uint64_t offset, std::uint6
   while (done < count) {
     const std::size_t most = clip(count - done);
     const std::int64_t n = until_done(
-        *e, way::out, error, [&](int fd) { return calls::send_file(fd, file, &from, most); },
+        *e, way::out, error, [&](int fd) { return os::net::send_file(fd, file, &from, most); },
         false, ctx);
     if (n == 0) break;  // the file's end, or an error
     done += static_cast<std::uint64_t>(n);

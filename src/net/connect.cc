@@ -19,12 +19,12 @@ constexpr std::int64_t kFirstPause = 1'000'000, kLongestPause = 50'000'000;  // 
 
 // Is it there? 0; EINPROGRESS: not yet.
 int progress(int fd) noexcept {
-  const calls::result pending = calls::option(fd, SOL_SOCKET, SO_ERROR);
+  const os::result pending = os::net::option(fd, SOL_SOCKET, SO_ERROR);
   if (!pending.ok()) return pending.error;
   if (pending.value == EALREADY || pending.value == EINTR) return EINPROGRESS;
   if (pending.value != 0 && pending.value != EISCONN) return static_cast<int>(pending.value);
   raw_address peer;
-  return calls::peer_name(fd, &peer.any, &peer.size).ok() ? 0 : EINPROGRESS;
+  return os::net::peer_name(fd, &peer.any, &peer.size).ok() ? 0 : EINPROGRESS;
 }
 
 std::error_code finish(endpoint& e, const patience& p) {
@@ -52,7 +52,7 @@ std::error_code insist(endpoint& e, const raw_address& to, const patience& p) {
       if (const std::error_code over = p.over()) return over;
       e.wait_until(way::out, until, interrupter_of(p.ctx));
     } while (os::now_ns() < until);
-    const calls::result r = calls::connect(e.fd(), &to.any, to.size);
+    const os::result r = os::net::connect(e.fd(), &to.any, to.size);
     if (r.error != EAGAIN) return r.ok() ? std::error_code() : system_error_code(r.error);
   }
 }
@@ -63,7 +63,7 @@ int prepare(int fd, const dialing& d, int family) {
   if (!d.local) return 0;
   raw_address from;
   if (!to_raw(d.local, family, from)) return EADDRNOTAVAIL;
-  return calls::bind(fd, &from.any, from.size).error;
+  return os::net::bind(fd, &from.any, from.size).error;
 }
 
 // The socket, and what connect(2) said: 0, EINPROGRESS, or an error.
@@ -73,11 +73,11 @@ struct started {
 };
 
 started start(const dialing& d, int family, const raw_address& to) {
-  const calls::result made = make_socket(d.n, family, d.options);
+  const os::result made = make_socket(d.n, family, d.options);
   if (!made.ok()) return {owned_fd(-1), made.error};
   rt::belonging<owned_fd> fd(static_cast<int>(made.value));
   int state = prepare(fd->get(), d, family);
-  if (state == 0) state = calls::connect(fd->get(), &to.any, to.size).error;
+  if (state == 0) state = os::net::connect(fd->get(), &to.any, to.size).error;
   return {std::move(*fd), state};
 }
 

@@ -5,7 +5,7 @@
 #include <vole/detail/left_behind.h>
 #include <vole/net.h>
 
-#include "net/calls.h"
+#include "os/net.h"
 #include "net/errors.h"
 #include "net/socket_address.h"
 #include "sched/life/belonging.h"
@@ -18,7 +18,7 @@ namespace {
 void close_endpoint(endpoint& e) noexcept {
   if (!e.path_to_remove.empty()) {
     const using_file here(&e);  // once, and while nobody else can have the path yet
-    if (here) calls::unlink(e.path_to_remove.c_str());
+    if (here) os::net::unlink(e.path_to_remove.c_str());
   }
   e.close();
 }

@@ -11,7 +11,7 @@
 #include <vole/detail/net_address.h>
 #include <vole/detail/net_handle.h>
 
-#include "net/calls.h"
+#include "os/net.h"
 #include "net/pollable.h"
 #include "net/transit.h"
 
@@ -53,7 +53,7 @@ class owned_fd {
   explicit owned_fd(int fd) noexcept : fd_(fd) {}
   owned_fd(owned_fd&& other) noexcept : fd_(other.take()) {}
   ~owned_fd() {
-    if (fd_ >= 0) calls::close(fd_);
+    if (fd_ >= 0) os::net::close(fd_);
   }
   owned_fd& operator=(const owned_fd&) = delete;
   int get() const noexcept { return fd_; }

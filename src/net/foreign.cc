@@ -5,7 +5,7 @@
 #include <memory>
 #include <new>
 
-#include "net/calls.h"
+#include "os/net.h"
 #include "net/file_wait.h"
 #include "os/os.h"
 #include "sched/life/belonging.h"
@@ -26,7 +26,7 @@ constexpr unsigned kFew = 4;
 constexpr short kClosed = POLLNVAL;
 
 int in_place(pollfd* fds, unsigned n, std::int64_t deadline) noexcept {
-  const calls::result r = calls::poll(fds, n, deadline);
+  const os::result r = os::net::poll(fds, n, deadline);
   return r.ok() ? static_cast<int>(r.value) : -r.error;
 }
 

@@ -27,7 +27,6 @@ using detail::failure;
 using detail::network_name;
 using detail::transport;
 using detail::way;
-namespace calls = detail::calls;
 
 constexpr std::int64_t kFirstPause = 5'000'000, kLongestPause = 1'000'000'000;  // ns
 
@@ -39,21 +38,21 @@ bool is_wildcard(const address& a) noexcept {
 int bind_socket(int fd, const network_name& n, const address& at, int family, bool packets,
                 int wanted) {
   if (family == AF_INET6)
-    calls::set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, n.ip == 6 || !is_wildcard(at) ? 1 : 0);
+    os::net::set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, n.ip == 6 || !is_wildcard(at) ? 1 : 0);
   if (n.kind == transport::tcp)
-    if (const int e = calls::set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1).error) return e;
+    if (const int e = os::net::set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1).error) return e;
   detail::raw_address raw;
   if (!detail::to_raw(at, family, raw)) return EINVAL;
-  if (const int e = calls::bind(fd, &raw.any, raw.size).error) return e;
-  static const int most = calls::most_pending();
-  return packets ? 0 : calls::listen(fd, wanted > 0 ? wanted : most).error;
+  if (const int e = os::net::bind(fd, &raw.any, raw.size).error) return e;
+  static const int most = os::net::most_pending();
+  return packets ? 0 : os::net::listen(fd, wanted > 0 ? wanted : most).error;
 }
 
 endpoint_ptr open_at(const network_name& n, const address& at, bool packets,
                      const listen_options& o, failure& f) {
   const int family = detail::family_of(at);
   f = {{}, {}, at.to_string()};
-  const calls::result made = detail::make_socket(n, family, detail::socket_options(o));
+  const os::result made = detail::make_socket(n, family, detail::socket_options(o));
   if (!made.ok()) {
     f.code = detail::system_error_code(made.error);
     return nullptr;
@@ -139,7 +138,7 @@ int accept_turn(endpoint& l, detail::raw_address& peer, const context* ctx,
   const auto call = [&](int fd) {
     for (;;) {
       peer.size = sizeof(peer.storage);
-      const calls::result r = calls::accept(fd, &peer.any, &peer.size);
+      const os::result r = os::net::accept(fd, &peer.any, &peer.size);
       if (!is_peers(r.error)) return r;
     }
   };

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/race.h"
-#include "net/calls.h"
+#include "os/net.h"
 
 namespace vole {
 inline namespace v0 {
@@ -36,7 +36,7 @@ int family_of(const network_name& n) noexcept {
   return n.ip == 4 ? AF_INET : n.ip == 6 ? AF_INET6 : AF_UNSPEC;
 }
 
-failure explain(const lookup_job& j, const calls::lookup_result& r) {
+failure explain(const lookup_job& j, const os::net::lookup_result& r) {
   if (r.eai == EAI_SERVICE)
     return {std::make_error_code(std::errc::invalid_argument),
             "unknown port " + j.network + "/" + j.port,
@@ -51,8 +51,8 @@ failure explain(const lookup_job& j, const calls::lookup_result& r) {
 
 lookup_answer ask_for(const lookup_job& j) {
   const char* const host = j.host.empty() ? nullptr : j.host.c_str();
-  const calls::lookup_result r =
-      calls::lookup(host, j.port.c_str(), family_of(j.kind), j.kind.socket_type());
+  const os::net::lookup_result r =
+      os::net::lookup(host, j.port.c_str(), family_of(j.kind), j.kind.socket_type());
   lookup_answer a;
   if (r.eai != 0) {
     a.why = explain(j, r);
@@ -65,7 +65,7 @@ lookup_answer ask_for(const lookup_job& j) {
     raw.size = i->ai_addrlen;
     if (net::address found = from_raw(raw, j.kind.kind)) a.found.push_back(std::move(found));
   }
-  calls::free_lookup(r.list);
+  os::net::free_lookup(r.list);
   if (a.found.empty()) a.why = {errc::no_such_host, "lookup " + j.host + ": no such host", {}};
   return a;
 }

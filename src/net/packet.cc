@@ -28,7 +28,7 @@ packet receive(endpoint* e, std::span<std::byte> to, const context* ctx, std::er
     if (!mine) return {};
     const auto call = [&](int fd) {
       peer.size = sizeof(peer.storage);
-      return detail::calls::receive_from(fd, to.data(), to.size(), &peer.any, &peer.size);
+      return os::net::receive_from(fd, to.data(), to.size(), &peer.any, &peer.size);
     };
     n = detail::until_done(*e, way::in, error, call, false, ctx);
   }
@@ -47,7 +47,7 @@ std::size_t send(endpoint* e, std::span<const std::byte> from, const address& to
     return 0;
   }
   const auto call = [&](int fd) {
-    return detail::calls::send_to(fd, from.data(), from.size(), &raw.any, raw.size);
+    return os::net::send_to(fd, from.data(), from.size(), &raw.any, raw.size);
   };
   return static_cast<std::size_t>(detail::until_done(*e, way::out, error, call, false, ctx));
 }

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "net/calls.h"
+#include "os/net.h"
 #include "os/os.h"
 #include "sched/work/netpoll.h"
 
@@ -309,8 +309,8 @@ void pollable::end_life(bool at_end) noexcept {
     const rt::undisturbed here;
     rt::poll::close(descriptor_);
   }
-  if (blocking_at_end_) calls::make_nonblocking(fd_, false);
-  if (!keep_fd_) close_error_ = calls::close(fd_).error;
+  if (blocking_at_end_) os::net::make_nonblocking(fd_, false);
+  if (!keep_fd_) close_error_ = os::net::close(fd_).error;
   const std::uintptr_t closer = closer_.exchange(kGone, seq_cst);
   if (closer != 0) {
     auto* const w = reinterpret_cast<waiter*>(closer);

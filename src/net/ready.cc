@@ -9,7 +9,7 @@
 
 #include <cerrno>
 
-#include "net/calls.h"
+#include "os/net.h"
 #include "net/errors.h"
 #include "net/file_wait.h"
 #include "net/transfer.h"
@@ -35,7 +35,7 @@ bool watch(int fd, way w, std::int64_t until, const context* ctx, std::error_cod
       error = detail::system_error_code(one.error == rt::poll::kNotHere ? ENOMEM : one.error);
     if (file.closed) error = detail::system_error_code(EBADF);
     if (error) return false;
-    const detail::calls::result now = detail::calls::ready_now(fd, w == way::out);
+    const os::result now = os::net::ready_now(fd, w == way::out);
     if (!now.ok()) error = detail::system_error_code(now.error);
     if (!now.ok() || now.value != 0) return now.value != 0;
     if (o == file_wait::outcome::canceled) error = detail::code_of(ctx);
@@ -48,7 +48,7 @@ bool wait_ready(int fd, way w, time_point t, const context* ctx, std::error_code
   error.clear();
   if (ctx != nullptr) error = ctx->err();
   if (error) return false;
-  const detail::calls::result now = detail::calls::ready_now(fd, w == way::out);
+  const os::result now = os::net::ready_now(fd, w == way::out);
   if (!now.ok()) error = detail::system_error_code(now.error);
   if (!now.ok() || now.value != 0) return now.ok();
   const std::int64_t until = detail::to_ns(t);

@@ -14,7 +14,7 @@
 #include <vole/net.h>
 
 #include "base/rand.h"
-#include "net/calls.h"
+#include "os/net.h"
 #include "net/dns_answer.h"
 #include "net/lookup.h"
 #include "net/resolve.h"
@@ -28,7 +28,6 @@ namespace {
 
 using detail::failure;
 using detail::patience;
-namespace calls = detail::calls;
 
 failure of(const std::error_code& code, const std::string& name) {
   return {code, "lookup " + name + ": " + detail::message_of(code), {}};
@@ -36,8 +35,8 @@ failure of(const std::error_code& code, const std::string& name) {
 
 struct addr_job final : detail::name_job {
   void look_up() override {
-    char name[calls::kMostName];
-    const calls::lookup_result r = calls::name_of(&at.any, at.size, name);
+    char name[os::net::kMostName];
+    const os::net::lookup_result r = os::net::name_of(&at.any, at.size, name);
     if (r.eai == 0) {
       found.emplace_back(name);
       return;
@@ -59,7 +58,7 @@ struct addr_job final : detail::name_job {
 struct srv_job final : detail::name_job {
   void look_up() override {
     std::vector<unsigned char> text(65535);
-    const calls::result r = calls::ask_dns(name.c_str(), ns_t_srv, text.data(), text.size());
+    const os::result r = os::net::ask_dns(name.c_str(), ns_t_srv, text.data(), text.size());
     if (!r.ok()) {
       failed = of(r.error == ENOENT ? errc::no_such_host : errc::lookup_failed, name);
     } else if (!detail::parse_srv({text.data(), static_cast<std::size_t>(r.value)}, found)) {

@@ -9,7 +9,7 @@
 
 #include <vole/net_options.h>
 
-#include "net/calls.h"
+#include "os/net.h"
 #include "net/endpoint.h"
 #include "net/socket_address.h"
 
@@ -52,7 +52,7 @@ struct socket_options {
 };
 
 // Non-blocking, with its options. The value is the fd.
-calls::result make_socket(const network_name& n, int family, const socket_options& o) noexcept;
+os::result make_socket(const network_name& n, int family, const socket_options& o) noexcept;
 
 }  // namespace detail
 }  // namespace v0

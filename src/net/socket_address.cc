@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "net/calls.h"
+#include "os/net.h"
 
 namespace vole {
 inline namespace v0 {
@@ -107,12 +107,12 @@ net::address from_raw(const raw_address& raw, transport kind) {
 
 net::address local_address_of(int fd, transport kind) {
   raw_address raw;
-  if (kind == transport::none || !calls::local_name(fd, &raw.any, &raw.size).ok()) return {};
+  if (kind == transport::none || !os::net::local_name(fd, &raw.any, &raw.size).ok()) return {};
   return from_raw(raw, kind);
 }
 net::address remote_address_of(int fd, transport kind) {
   raw_address raw;
-  if (kind == transport::none || !calls::peer_name(fd, &raw.any, &raw.size).ok()) return {};
+  if (kind == transport::none || !os::net::peer_name(fd, &raw.any, &raw.size).ok()) return {};
   return from_raw(raw, kind);
 }
 
@@ -176,7 +176,7 @@ bool parse_ip(std::string_view text, address_parts& out) {
   if (zone.empty() || out.ip == 4) return zone.empty();
   const auto [end, bad] = std::from_chars(zone.data(), zone.data() + zone.size(), out.zone);
   if (bad != std::errc() || end != zone.data() + zone.size())
-    out.zone = calls::zone_index(zone.c_str());
+    out.zone = os::net::zone_index(zone.c_str());
   return out.zone != 0;
 }
 

@@ -35,7 +35,7 @@ std::size_t draw(endpoint& from, const transit_pipes::pipe& p, const context* ct
   if (!mine) return 0;
   from.has_given(0, 0);  // a read that follows must ask the kernel
   return static_cast<std::size_t>(
-      until_done(from, way::in, error, [&](int fd) { return calls::splice(fd, p.in, kPipeSize); },
+      until_done(from, way::in, error, [&](int fd) { return os::net::splice(fd, p.in, kPipeSize); },
                  false, ctx));
 }
 
@@ -44,7 +44,7 @@ std::size_t pour(endpoint& to, const transit_pipes::pipe& p, std::size_t n, cons
   const turn mine(&to, way::out, ctx, error);
   if (!mine) return 0;
   return static_cast<std::size_t>(
-      until_done(to, way::out, error, [&](int fd) { return calls::splice(p.out, fd, n); }, false,
+      until_done(to, way::out, error, [&](int fd) { return os::net::splice(p.out, fd, n); }, false,
                  ctx));
 }
 
@@ -53,7 +53,7 @@ void pour_by_hand(net::conn& to, const transit_pipes::pipe& p, std::size_t n, co
                   copied& c) noexcept {
   std::byte buffer[4096];
   while (n != 0 && !c.write_error) {
-    const calls::result r = calls::read(p.out, buffer, n < sizeof(buffer) ? n : sizeof(buffer));
+    const os::result r = os::net::read(p.out, buffer, n < sizeof(buffer) ? n : sizeof(buffer));
     if (!r.ok()) c.write_error = system_error_code(r.error);
     const auto got = static_cast<std::size_t>(r.value);
     if (got == 0) return;
@@ -114,7 +114,7 @@ transit_pipes::pipe* transit_pipes::open() noexcept {
   pipe* const p = take_record();
   if (p == nullptr) return nullptr;
   int ends[2];
-  if (calls::pipe(ends, kPipeSize).ok()) {
+  if (os::net::pipe(ends, kPipeSize).ok()) {
     p->out = ends[0];
     p->in = ends[1];
     return p;
@@ -124,8 +124,8 @@ transit_pipes::pipe* transit_pipes::open() noexcept {
 }
 
 void transit_pipes::close(pipe* p) noexcept {
-  if (p->out >= 0) calls::close(p->out);
-  if (p->in >= 0) calls::close(p->in);
+  if (p->out >= 0) os::net::close(p->out);
+  if (p->in >= 0) os::net::close(p->in);
   p->out = p->in = -1;
   p->used.store(false, release);
 }
@@ -158,7 +158,7 @@ bool kernel_copy::send_file(net::conn& to, int file, const context* ctx, copied&
   for (;;) {
     std::error_code error;
     const turn mine(to.end_, way::out, ctx, error);
-    const auto call = [&](int fd) { return calls::send_file(fd, file, nullptr, kMostAtOnce); };
+    const auto call = [&](int fd) { return os::net::send_file(fd, file, nullptr, kMostAtOnce); };
     const std::int64_t n =
         !mine ? 0 : until_done(*to.end_, way::out, error, call, false, ctx);
     if (is_refusal(error)) return false;
@@ -173,7 +173,7 @@ std::size_t read_descriptor(int file, std::span<std::byte> to, const context* ct
   for (;;) {
     (void)(ctx != nullptr ? wait_readable(file, *ctx, error) : wait_readable(file, error));
     if (error) return 0;
-    const calls::result r = blocking([&] { return calls::read(file, to.data(), to.size()); });
+    const os::result r = blocking([&] { return os::net::read(file, to.data(), to.size()); });
     if (r.error == EAGAIN) continue;
     if (!r.ok()) error = system_error_code(r.error);
     return static_cast<std::size_t>(r.value);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/rand.h"
-#include "net/calls.h"
+#include "os/net.h"
 #include "net/dns_answer.h"
 
 namespace {
@@ -136,10 +136,10 @@ class name_server {
     at.sin_family = AF_INET;
     at.sin_port = htons(socket_.local_address().port());
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    vole::detail::calls::set_dns_server(&at);
+    vole::os::net::set_dns_server(&at);
   }
   ~name_server() {
-    vole::detail::calls::set_dns_server(nullptr);
+    vole::os::net::set_dns_server(nullptr);
     socket_.close();
     serving_.join();
   }

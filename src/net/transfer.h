@@ -13,7 +13,7 @@
 #include <vole/detail/left_behind.h>
 #include <vole/errors.h>
 
-#include "net/calls.h"
+#include "os/net.h"
 #include "net/errors.h"
 #include "net/pollable.h"
 #include "time/error_of.h"
@@ -84,7 +84,7 @@ std::int64_t until_done(pollable& p, way w, std::error_code& error, Call call, b
   if (sure && o == pollable::outcome::go_on) o = p.wait(w, by);
   for (; o == pollable::outcome::go_on; o = p.wait(w, by)) {
     // A file that cannot be watched may keep the thread: a slow disk, a terminal.
-    const calls::result r = p.watched() ? call(p.fd()) : blocking([&] { return call(p.fd()); });
+    const os::result r = p.watched() ? call(p.fd()) : blocking([&] { return call(p.fd()); });
     if (r.ok()) return r.value;
     if (r.error == EAGAIN && p.watched()) continue;
     error = system_error_code(r.error);

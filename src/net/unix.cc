@@ -22,19 +22,18 @@ using detail::owned_fd;
 using detail::turn;
 using detail::until_done;
 using detail::way;
-namespace calls = detail::calls;
 
 void send(endpoint* e, std::span<const int> fds, const context* ctx,
           std::error_code& error) noexcept {
   detail::end_if_left_behind();
   const turn mine(e, way::out, ctx, error);
   if (!mine) return;
-  if (fds.empty() || fds.size() > calls::kMostFds || e->kind.family != AF_UNIX) {
+  if (fds.empty() || fds.size() > os::net::kMostFds || e->kind.family != AF_UNIX) {
     error = std::make_error_code(std::errc::invalid_argument);
     return;
   }
   until_done(
-      *e, way::out, error, [&](int fd) { return calls::send_fds(fd, fds.data(), fds.size()); },
+      *e, way::out, error, [&](int fd) { return os::net::send_fds(fd, fds.data(), fds.size()); },
       false, ctx);
 }
 
@@ -42,7 +41,7 @@ void send(endpoint* e, std::span<const int> fds, const context* ctx,
 struct received_fds {
   explicit received_fds(std::size_t most) : fds(most) {}
   ~received_fds() {
-    for (std::size_t i = 0; i < n; ++i) calls::close(fds[i]);
+    for (std::size_t i = 0; i < n; ++i) os::net::close(fds[i]);
   }
   received_fds(const received_fds&) = delete;
   received_fds& operator=(const received_fds&) = delete;
@@ -54,13 +53,13 @@ struct received_fds {
 std::vector<int> receive(endpoint* e, std::size_t most, const context* ctx,
                          std::error_code& error) {
   detail::end_if_left_behind();
-  rt::belonging<received_fds> got(most < calls::kMostFds ? most : calls::kMostFds);
+  rt::belonging<received_fds> got(most < os::net::kMostFds ? most : os::net::kMostFds);
   {
     const turn mine(e, way::in, ctx, error);
     if (!mine) return {};
     const std::int64_t n = until_done(
         *e, way::in, error,
-        [&](int fd) { return calls::receive_fds(fd, got->fds.data(), got->fds.size()); }, false,
+        [&](int fd) { return os::net::receive_fds(fd, got->fds.data(), got->fds.size()); }, false,
         ctx);
     if (n > 0) got->n = static_cast<std::size_t>(n);
   }
@@ -110,8 +109,8 @@ credentials conn::peer_credentials(std::error_code& error) const noexcept {
   error = here ? std::error_code() : std::error_code(errc::closed);
   if (!here) return {};
   std::int64_t who[3] = {};
-  const calls::result r = end_->kind.family == AF_UNIX ? calls::peer_credentials(end_->fd(), who)
-                                                       : calls::result{0, EINVAL};
+  const os::result r = end_->kind.family == AF_UNIX ? os::net::peer_credentials(end_->fd(), who)
+                                                       : os::result{0, EINVAL};
   if (!r.ok()) error = detail::system_error_code(r.error);
   return {static_cast<pid_t>(who[0]), static_cast<uid_t>(who[1]), static_cast<gid_t>(who[2])};
 }
@@ -125,7 +124,7 @@ credentials conn::peer_credentials() const {
 std::pair<conn, conn> pipe(std::error_code& error) {
   detail::end_if_left_behind();
   int ends[2];
-  const calls::result made = calls::socket_pair(ends);
+  const os::result made = os::net::socket_pair(ends);
   error = detail::system_error_code(made.error);
   if (error) return {};
   rt::belonging<std::pair<owned_fd, owned_fd>> fds{owned_fd{ends[0]}, owned_fd{ends[1]}};

@@ -1,6 +1,5 @@
 // The contract with the operating system for clocks, threads, processors, memory and
-// signals. A port provides these functions, those of base/system.h and os/control.h, a
-// poller (poll/poll.h), and the system calls of net, file and process (their calls.h).
+// signals. A port is one folder with what the headers of this room and base/system.h declare.
 //
 // Who    every room that lists os(os.h) in tools/layers.txt.
 // Where  none of these allocates with malloc, throws or takes a foreign lock,

@@ -1,9 +1,9 @@
-// The network poller: the contract that every implementation meets. epoll.cc is one.
+// The network poller. What it knows of the kernel is os/events.h.
 //
 // The poller knows files and who waits for them. It wakes nobody: wait() returns the waits
-// that are complete, with their result, and the scheduler makes them runnable. An
-// implementation that completes operations rather than reporting readiness (io_uring) puts
-// the operation's result where this one puts kReadyAgain: "try again, it will not block".
+// that are complete, with their result, and the scheduler makes them runnable. A poller that
+// completes operations rather than reporting readiness (io_uring) would put the operation's
+// result where this one puts kReadyAgain: "try again, it will not block".
 //
 // Who    open, close: any thread. wait: one thread at a time (sched/work/netpoll.h sees to it).
 //        interrupt: any thread, signal-safe.

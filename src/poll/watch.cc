@@ -1,5 +1,7 @@
 #include "poll/watch.h"
 
+#include <poll.h>
+
 #include <new>
 
 #include "base/list.h"
@@ -18,7 +20,7 @@ struct record : descriptor {
 
 namespace {
 
-constexpr std::uint32_t kAlways = 0x8 | 0x10;  // POLLERR, POLLHUP: reported whether wanted or not
+constexpr std::uint32_t kAlways = POLLERR | POLLHUP;  // reported whether wanted or not
 constexpr unsigned kInChunk = 1024, kChunks = 1024;
 
 using chunk = atomic<record*>[kInChunk];

@@ -2,11 +2,11 @@
 //
 // A descriptor of vole's own (descriptor.h) is registered once, and cannot be closed under those who
 // wait. Here the program may close and reuse its numbers as it likes, and tells nobody. So each wait
-// asks the kernel anew, with a registration that fires once (EPOLLONESHOT):
+// asks the kernel anew, with a registration that fires once:
 //
-//     MOD    the number still means the file that it meant at the last wait: armed again
-//     ENOENT it means another file, or none was ever registered: ADD; who waits for the former one
-//            is told to look again
+//     again_once  the number still means the file that it meant at the last wait: armed again
+//     ENOENT      it means another file, or none was ever registered: watch_once; who waits for the
+//                 former one is told to look again
 //
 // A registration that is left behind, because its file is open elsewhere, fires at most once, with
 // the tag of another arming: it is dropped.
@@ -91,12 +91,12 @@ struct kernel_event {
   std::uint32_t events, tag;  // the tag it was armed with, its lower bits
 };
 void complete_watched(descriptor& d, kernel_event e, completions& done) noexcept;
-// epoll.cc's half: d, which is of a record, reports the first of these events on the file that is now
+// poll.cc's half: d, which is of a record, reports the first of these events on the file that is now
 // `fd`, with d's tag. 0 or errno. `another`: this is not the file that it was registered for.
 int arm(descriptor& d, int fd, std::uint32_t events, bool* another) noexcept;
 bool start_and_count() noexcept;  // a record more; false: there is no poller to be had
 // The runtime has ended: plain threads asleep here are to try again.
 void end_all_parties(completions& woken) noexcept;
-void forget_registrations() noexcept;  // a forked child has an epoll of its own
+void forget_registrations() noexcept;  // a forked child has an event set of its own
 
 }  // namespace vole::rt::poll

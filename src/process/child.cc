@@ -16,7 +16,7 @@
 #include <vole/net.h>
 #include <vole/process.h>
 
-#include "process/calls.h"
+#include "os/process.h"
 #include "process/launch.h"
 #include "sched/life/belonging.h"
 
@@ -24,7 +24,6 @@ namespace vole {
 inline namespace v0 {
 namespace process {
 
-namespace calls = detail::process_calls;
 using detail::failure;
 
 class child::state {
@@ -36,7 +35,7 @@ class child::state {
   // The child has no handle any more: a start failed half-way, or the runtime has ended.
   ~state() {
     if (reaped_) return;
-    calls::kill(pid, own_group_, SIGKILL);
+    os::process::kill(pid, own_group_, SIGKILL);
     detail::leave_unreaped(pid);
   }
   state(const state&) = delete;
@@ -46,14 +45,14 @@ class child::state {
 
   bool kill(int signal) noexcept {
     const std::lock_guard lock(guard_);
-    return !reaped_ && calls::kill(pid, own_group_, signal).ok();
+    return !reaped_ && os::process::kill(pid, own_group_, signal).ok();
   }
 
   // Killed, or at its end anyway.
   void kill_and_reap() noexcept {
     const std::lock_guard lock(guard_);
     if (reaped_) return;
-    calls::kill(pid, own_group_, SIGKILL);
+    os::process::kill(pid, own_group_, SIGKILL);
     blocking([this] { reap_locked(true); });
   }
 
@@ -88,7 +87,7 @@ class child::state {
   }
   void reap_locked(bool wait) noexcept {
     int code = -1, signal = 0;
-    const detail::calls::result r = calls::look(pid, {wait, true}, code, signal);
+    const os::result r = os::process::look(pid, {wait, true}, code, signal);
     reaped_ = true;
     how_ = exit_status(code, signal);
     error_ = detail::system_error_code(r.error);
@@ -120,7 +119,7 @@ void watch_by_goroutine(const std::shared_ptr<child::state>& s) {
   go({.name = "process wait"}, [pid = s->pid, ended = s->ended] {
     blocking([pid] {
       int code, signal;
-      calls::look(pid, {true, false}, code, signal);
+      os::process::look(pid, {true, false}, code, signal);
     });
     ended.close();
   });

@@ -11,7 +11,7 @@
 
 #include "base/atomic.h"
 #include "base/race.h"
-#include "process/calls.h"
+#include "os/process.h"
 #include "sched/life/belonging.h"
 
 namespace vole {
@@ -40,7 +40,7 @@ unreaped_list& unreaped() {
 
 bool has_ended(pid_t pid) noexcept {
   int code, signal;
-  const calls::result r = process_calls::look(pid, {false, true}, code, signal);
+  const os::result r = os::process::look(pid, {false, true}, code, signal);
   return !r.ok() || r.value != 0;
 }
 
@@ -77,7 +77,7 @@ std::vector<const char*> environment_of(const options& o) {
     all.push_back(variable);
   };
   if (!o.clear_environment)
-    for (const char* const* v = process_calls::own_environment(); v != nullptr && *v != nullptr;
+    for (const char* const* v = os::process::own_environment(); v != nullptr && *v != nullptr;
          ++v)
       all.push_back(*v);
   for (const std::string& variable : o.environment) add(variable.c_str());
@@ -100,16 +100,16 @@ struct child_ends {
 int make_stream(stream kind, bool child_reads, owned_fd& ours, owned_fd& theirs) noexcept {
   if (kind == stream::inherit) return 0;
   if (kind == stream::null) {
-    const calls::result r = process_calls::open_null();
+    const os::result r = os::process::open_null();
     if (r.ok()) theirs.hold(static_cast<int>(r.value));
     return r.error;
   }
   int ends[2];
-  const calls::result r = process_calls::pipe(ends);
+  const os::result r = os::process::pipe(ends);
   if (!r.ok()) return r.error;
   theirs.hold(ends[child_reads ? 0 : 1]);
   ours.hold(ends[child_reads ? 1 : 0]);
-  return calls::make_nonblocking(ours.get(), true).error;
+  return os::net::make_nonblocking(ours.get(), true).error;
 }
 
 int make_streams(const options& o, launched& l, child_ends& theirs) noexcept {
@@ -120,7 +120,7 @@ int make_streams(const options& o, launched& l, child_ends& theirs) noexcept {
 
 failure explain(int error, const command& c, const options& o) {
   failure f{system_error_code(error), {}, {}};
-  if (!o.directory.empty() && !process_calls::is_folder(o.directory.c_str()))
+  if (!o.directory.empty() && !os::process::is_folder(o.directory.c_str()))
     f.what = "directory " + o.directory + ": " + message_of(f.code);
   else if (error == ENOENT && c[0].find('/') == std::string::npos)
     f.what = "no such command in PATH";
@@ -131,7 +131,7 @@ failure explain(int error, const command& c, const options& o) {
 
 launched::~launched() {
   if (pid < 0) return;
-  process_calls::kill(pid, own_group, SIGKILL);
+  os::process::kill(pid, own_group, SIGKILL);
   leave_unreaped(pid);
 }
 
@@ -169,20 +169,20 @@ void launch(const command& c, const options& o, launched& into, failure& f) {
     child_ends theirs;
     error = make_streams(o, into, theirs);
     if (error != 0) return;
-    process_calls::plan p{
+    os::process::plan p{
         arguments->data(),
         environment->data(),
         o.directory.empty() ? nullptr : o.directory.c_str(),
         {theirs.streams[0].get(), theirs.streams[1].get(), theirs.streams[2].get()},
         o.own_group};
     if (o.merge_errors) p.streams[2] = o.out == stream::inherit ? 1 : p.streams[1];
-    const calls::result started = process_calls::spawn(p);
+    const os::result started = os::process::spawn(p);
     error = started.error;
     if (error != 0) return;
     into.pid = static_cast<pid_t>(started.value);
     into.own_group = o.own_group;
     if (no_pidfd.load(base::relaxed)) return;
-    const calls::result opened = process_calls::open_pidfd(into.pid);
+    const os::result opened = os::process::open_pidfd(into.pid);
     if (opened.ok()) into.pidfd.hold(static_cast<int>(opened.value));
   });
   if (error != 0) f = explain(error, c, o);

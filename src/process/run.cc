@@ -13,7 +13,7 @@
 #include <vole/blocking.h>
 #include <vole/net.h>
 
-#include "process/calls.h"
+#include "os/process.h"
 #include "process/launch.h"
 #include "sched/life/belonging.h"
 
@@ -25,7 +25,6 @@ namespace {
 using detail::failure;
 using detail::launched;
 using detail::owned_fd;
-namespace calls = detail::process_calls;
 
 class running {
  public:
@@ -39,16 +38,16 @@ class running {
     while (!error && (is_open(program.in) || is_open(program.out) || is_open(program.err) ||
                       is_open(program.pidfd)))
       step(ctx, error);
-    if (error) calls::kill(program.pid, program.own_group, SIGKILL);
+    if (error) os::process::kill(program.pid, program.own_group, SIGKILL);
     end(ctx, error);
   }
 
  private:
   static bool is_open(const owned_fd& fd) noexcept { return fd.get() >= 0; }
-  static void close(owned_fd& fd) noexcept { detail::calls::close(fd.take()); }
+  static void close(owned_fd& fd) noexcept { os::net::close(fd.take()); }
 
   void begin(std::error_code& error) noexcept {
-    const detail::calls::result set = calls::open_watch();
+    const os::result set = os::process::open_watch();
     error = detail::system_error_code(set.error);
     if (error) return;
     watch_.hold(static_cast<int>(set.value));
@@ -56,7 +55,7 @@ class running {
     for (const owned_fd* fd : {&program.in, &program.out, &program.err, &program.pidfd}) {
       if (!is_open(*fd) || error) continue;
       error = detail::system_error_code(
-          calls::watch(watch_.get(), fd->get(), fd == &program.in).error);
+          os::process::watch(watch_.get(), fd->get(), fd == &program.in).error);
     }
   }
 
@@ -68,7 +67,7 @@ class running {
     }
     if (error) return;
     int ready[4];
-    const detail::calls::result n = calls::watched_ready(watch_.get(), ready);
+    const os::result n = os::process::watched_ready(watch_.get(), ready);
     for (std::int64_t i = 0; i < n.value && !error; ++i) {
       if (ready[i] == program.in.get()) feed(error);
       else if (ready[i] == program.out.get()) take(program.out, made.output, error);
@@ -79,7 +78,7 @@ class running {
 
   void feed(std::error_code& error) noexcept {
     const iovec part{const_cast<char*>(rest_.data()), rest_.size()};
-    const detail::calls::result r = detail::calls::write(program.in.get(), &part, 1);
+    const os::result r = os::net::write(program.in.get(), &part, 1);
     if (r.error == EAGAIN) return;
     if (!r.ok() && r.error != EPIPE) error = detail::system_error_code(r.error);
     rest_.remove_prefix(static_cast<std::size_t>(r.value));
@@ -88,7 +87,7 @@ class running {
 
   void take(owned_fd& from, std::string& to, std::error_code& error) {
     char part[16384];
-    const detail::calls::result r = detail::calls::read(from.get(), part, sizeof(part));
+    const os::result r = os::net::read(from.get(), part, sizeof(part));
     if (r.error == EAGAIN) return;
     if (!r.ok()) error = detail::system_error_code(r.error);
     const auto n = static_cast<std::size_t>(r.value);
@@ -102,19 +101,19 @@ class running {
   void end(const context* ctx, std::error_code& error) {
     if (ctx != nullptr && !error) {
       const context_callback ends(*ctx, [this] {
-        calls::kill(program.pid, program.own_group, SIGKILL);
+        os::process::kill(program.pid, program.own_group, SIGKILL);
       });
       look({true, false});
     }
-    const detail::calls::result r = look({true, true});
+    const os::result r = look({true, true});
     if (!error) error = detail::system_error_code(r.error);
     if (!error && ctx != nullptr && made.status.signal() == SIGKILL) error = ctx->err();
   }
 
-  detail::calls::result look(calls::ending how) noexcept {
+  os::result look(os::process::ending how) noexcept {
     return blocking([&] {
       int code = -1, signal = 0;
-      const detail::calls::result r = calls::look(program.pid, how, code, signal);
+      const os::result r = os::process::look(program.pid, how, code, signal);
       if (how.reap) program.pid = -1;
       made.status = exit_status(code, signal);
       return r;

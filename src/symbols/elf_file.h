@@ -5,44 +5,25 @@
 #pragma once
 
 #include <elf.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
-#include "arch/bare_calls.h"
+#include "os/program.h"
 
 namespace vole::symbols {
 
 class mapped_file {
  public:
-  explicit mapped_file(const char* path) noexcept {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    struct stat about {};
-    if (fstat(fd, &about) == 0 && about.st_size > 0) {
-      size_ = static_cast<std::size_t>(about.st_size);
-      at_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
-    }
-    arch::bare::close(fd);
-  }
-  ~mapped_file() {
-    if (at_ != MAP_FAILED) munmap(at_, size_);
-  }
+  explicit mapped_file(const char* path) noexcept : bytes_(os::map_file(path)) {}
+  ~mapped_file() { os::unmap_file(bytes_); }
   mapped_file(const mapped_file&) = delete;
   mapped_file& operator=(const mapped_file&) = delete;
-  std::string_view bytes() const noexcept {
-    return at_ != MAP_FAILED ? std::string_view(static_cast<const char*>(at_), size_)
-                             : std::string_view();
-  }
+  std::string_view bytes() const noexcept { return bytes_; }
 
  private:
-  void* at_ = MAP_FAILED;
-  std::size_t size_ = 0;
+  const std::string_view bytes_;
 };
 
 template <class T>

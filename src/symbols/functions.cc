@@ -71,7 +71,7 @@ int look(dl_phdr_info* m, std::size_t, void* arg) {
   const std::uintptr_t to = end_of(*m, &from);
   if (w.pc < from || w.pc >= to) return 0;
   const bool is_program = m->dlpi_name == nullptr || m->dlpi_name[0] == '\0';
-  const mapped_file file(is_program ? "/proc/self/exe" : m->dlpi_name);
+  const mapped_file file(is_program ? os::own_program() : m->dlpi_name);
   w.found = walk(file.bytes(), m->dlpi_addr, w.fn, w.arg);
   return 1;
 }
@@ -109,8 +109,7 @@ int tell(dl_phdr_info* m, std::size_t, void* arg) {
   char path[4096];
   one.path = m->dlpi_name != nullptr ? m->dlpi_name : "";
   if (is_program) {
-    const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-    if (n > 0) one.path = {path, static_cast<std::size_t>(n)};
+    one.path = {path, os::path_of_program(path, sizeof path)};
   }
   one.bias = m->dlpi_addr;
   one.to = end_of(*m, &one.from);

@@ -32,7 +32,7 @@ bool line_of(std::uintptr_t pc, line_place* found) noexcept {
     return false;
   const link_map& m = *in.dlfo_link_map;
   const bool is_program = m.l_name == nullptr || m.l_name[0] == '\0';
-  const mapped_file file(is_program ? "/proc/self/exe" : m.l_name);
+  const mapped_file file(is_program ? os::own_program() : m.l_name);
   line_sections s;
   return find_sections(file.bytes(), &s) && line_in(s, pc - m.l_addr, found);
 #else

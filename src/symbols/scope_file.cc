@@ -113,9 +113,8 @@ bool find_inlined_at(std::uintptr_t pc, scope_names* found) noexcept {
   const bool is_program = m.l_name == nullptr || m.l_name[0] == '\0';
   char path[1024] = "";
   if (is_program) {  // by its name: what belongs to it may lie beside it
-    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    struct stat there {};
-    if (n <= 0 || stat(path, &there) != 0) std::strcpy(path, "/proc/self/exe");
+    path[os::path_of_program(path, sizeof path - 1)] = '\0';
+    if (!os::exists(path)) std::strcpy(path, os::own_program());
   }
   return look_in_module(is_program ? path : m.l_name, pc - m.l_addr, found);
 #else

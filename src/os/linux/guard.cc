@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "arch/bare_calls.h"
+#include "os/linux/bare_calls.h"
 #include "base/atomic.h"
 #include "os/os.h"
 
@@ -57,8 +57,8 @@ constinit base::atomic<std::size_t> limit{0};  // 0: not read yet
 std::size_t read_limit() noexcept {
   char text[32];
   const int fd = ::open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
-  const long n = fd < 0 ? 0 : arch::bare::read(fd, text, sizeof text);
-  if (fd >= 0) arch::bare::close(fd);
+  const long n = fd < 0 ? 0 : bare::read(fd, text, sizeof text);
+  if (fd >= 0) bare::close(fd);
   std::size_t value = 0;
   for (long i = 0; i < n && text[i] >= '0' && text[i] <= '9'; ++i)
     value = value * 10 + static_cast<std::size_t>(text[i] - '0');

@@ -5,14 +5,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "arch/bare_calls.h"
+#include "os/linux/bare_calls.h"
 
 namespace vole::os {
 
 line_reader::line_reader(const char* path) noexcept : fd_(::open(path, O_RDONLY | O_CLOEXEC)) {}
 
 line_reader::~line_reader() {
-  if (fd_ >= 0) arch::bare::close(fd_);
+  if (fd_ >= 0) bare::close(fd_);
 }
 
 // Moves what is left to the front and reads behind it. False: the end, or no room.
@@ -23,7 +23,7 @@ bool line_reader::fill() noexcept {
   if (fd_ < 0 || end_ == sizeof text_) return false;
   long n = 0;
   do {
-    n = arch::bare::read(fd_, text_ + end_, sizeof text_ - end_);
+    n = bare::read(fd_, text_ + end_, sizeof text_ - end_);
   } while (n == -EINTR);
   if (n <= 0) return false;
   end_ += static_cast<std::size_t>(n);
@@ -51,7 +51,7 @@ bool line_reader::next(std::string_view* line) noexcept {
   }
   // Too long: skip up to its end. The view stays good, what follows is read after it.
   char c = 0;
-  while (arch::bare::read(fd_, &c, 1) == 1 && c != '\n') {
+  while (bare::read(fd_, &c, 1) == 1 && c != '\n') {
   }
   begin_ = end_;
   return true;

@@ -1,14 +1,14 @@
 #include <cerrno>
 #include <unistd.h>
 
-#include "arch/bare_calls.h"
+#include "os/linux/bare_calls.h"
 #include "base/system.h"
 
 namespace vole::base {
 
 void write_stderr(const char* text, std::size_t size) noexcept {
   while (size > 0) {
-    const long n = arch::bare::write(STDERR_FILENO, text, size);
+    const long n = os::bare::write(STDERR_FILENO, text, size);
     if (n == -EINTR) continue;
     if (n <= 0) break;
     text += n;

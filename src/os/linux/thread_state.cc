@@ -9,7 +9,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "arch/bare_calls.h"
+#include "os/linux/bare_calls.h"
 #include "os/os.h"
 
 namespace vole::os {
@@ -25,8 +25,8 @@ std::size_t read_stat(std::uint64_t thread_id, char* out, std::size_t room) noex
   std::memcpy(end, kAfter, sizeof(kAfter));
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
-  const long n = arch::bare::read(fd, out, room);
-  arch::bare::close(fd);
+  const long n = bare::read(fd, out, room);
+  bare::close(fd);
   return n > 0 ? static_cast<std::size_t>(n) : 0;
 }
 

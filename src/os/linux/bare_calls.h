@@ -2,7 +2,7 @@
 // result, or a negative errno value. vole's own calls are these, so that they cannot land in its hooks,
 // and so that nobody else's store to errno can come between a call and the look at its error.
 //
-// Who    os, poll, net, file, process.
+// Who    this folder.
 // Where  anywhere, signal handlers included.
 // Note   ThreadSanitizer learns from libc's functions what one thread tells another by a file: there
 //        they are called.
@@ -24,7 +24,7 @@
 
 #include "arch/system_call.h"
 
-namespace vole::arch::bare {
+namespace vole::os::bare {
 
 inline constexpr std::size_t kSignalSet = 8;  // bytes of the kernel's
 
@@ -35,7 +35,7 @@ long told(T result) noexcept {
 }
 #define VOLE_BARE(number, name, ...) told(::name(__VA_ARGS__))
 #else
-#define VOLE_BARE(number, name, ...) system_call(number, __VA_ARGS__)
+#define VOLE_BARE(number, name, ...) arch::system_call(number, __VA_ARGS__)
 #endif
 
 inline long read(int fd, void* to, std::size_t n) noexcept {
@@ -78,22 +78,22 @@ inline long waitid(idtype_t what, id_t id, siginfo_t* about, int flags) noexcept
 #if defined(VOLE_SANITIZE_THREAD)
   return told(::waitid(what, id, about, flags));
 #else
-  return system_call(SYS_waitid, what, id, about, flags, nullptr);
+  return arch::system_call(SYS_waitid, what, id, about, flags, nullptr);
 #endif
 }
 // null: for ever. The kernel's in every build: the hooks' own waits come here.
 inline long ppoll(pollfd* fds, nfds_t n, const timespec* t) noexcept {
   timespec left = t != nullptr ? *t : timespec{};  // the kernel writes to it
-  return system_call(SYS_ppoll, fds, n, t != nullptr ? &left : nullptr, nullptr, kSignalSet);
+  return arch::system_call(SYS_ppoll, fds, n, t != nullptr ? &left : nullptr, nullptr, kSignalSet);
 }
 inline long epoll_wait(int set, epoll_event* found, int most, int ms) noexcept {
 #if defined(VOLE_SANITIZE_THREAD)
   return told(::epoll_wait(set, found, most, ms));
 #else
-  return system_call(SYS_epoll_pwait, set, found, most, ms, nullptr, kSignalSet);
+  return arch::system_call(SYS_epoll_pwait, set, found, most, ms, nullptr, kSignalSet);
 #endif
 }
 
 #undef VOLE_BARE
 
-}  // namespace vole::arch::bare
+}  // namespace vole::os::bare

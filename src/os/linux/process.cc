@@ -1,4 +1,4 @@
-#include "process/calls.h"
+#include "os/process.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -11,17 +11,11 @@
 #include <cerrno>
 #include <csignal>
 
-#include "arch/bare_calls.h"
-#include "net/interrupted.h"
+#include "os/linux/bare_calls.h"
+#include "os/linux/interrupted.h"
 
-namespace vole {
-inline namespace v0 {
-namespace detail {
-namespace process_calls {
+namespace vole::os::process {
 namespace {
-
-using calls::again_if_interrupted;
-using calls::told;
 
 constexpr int kFirstFree = 3;
 
@@ -30,7 +24,7 @@ result beyond_standard(int fd) noexcept {
   if (fd >= kFirstFree) return {fd, 0};
   const result moved =
       again_if_interrupted([=] { return ::fcntl(fd, F_DUPFD_CLOEXEC, kFirstFree); });
-  arch::bare::close(fd);
+  bare::close(fd);
   return moved;
 }
 
@@ -76,8 +70,8 @@ result pipe(int (&ends)[2]) noexcept {
   ends[0] = static_cast<int>(first.value);
   ends[1] = static_cast<int>(second.value);
   if (first.ok() && second.ok()) return {};
-  if (first.ok()) arch::bare::close(ends[0]);
-  if (second.ok()) arch::bare::close(ends[1]);
+  if (first.ok()) bare::close(ends[0]);
+  if (second.ok()) bare::close(ends[1]);
   return first.ok() ? second : first;
 }
 result open_null() noexcept {
@@ -108,7 +102,7 @@ result look(pid_t pid, ending how, int& code, int& signal) noexcept {
   siginfo_t about{};
   const int flags = WEXITED | (how.wait ? 0 : WNOHANG) | (how.reap ? 0 : WNOWAIT);
   const result r =
-      told([&] { return arch::bare::waitid(P_PID, static_cast<id_t>(pid), &about, flags); });
+      told([&] { return bare::waitid(P_PID, static_cast<id_t>(pid), &about, flags); });
   if (!r.ok() || about.si_pid == 0) return r;
   const bool by_itself = about.si_code == CLD_EXITED;
   code = by_itself ? about.si_status : -1;
@@ -137,12 +131,9 @@ result unwatch(int set, int fd) noexcept {
 }
 result watched_ready(int set, int (&fds)[4]) noexcept {
   epoll_event found[4];
-  const result r = told([&] { return arch::bare::epoll_wait(set, found, 4, 0); });
+  const result r = told([&] { return bare::epoll_wait(set, found, 4, 0); });
   for (std::int64_t i = 0; i < r.value; ++i) fds[i] = found[i].data.fd;
   return r;
 }
 
-}  // namespace process_calls
-}  // namespace detail
-}  // namespace v0
-}  // namespace vole
+}  // namespace vole::os::process

@@ -1,18 +1,15 @@
 // A system call that a signal has interrupted is made again: a signal is no reason for a call to fail.
 //
-// Who    the files calls.cc of net, file and process.
+// Who    net.cc, file.cc and process.cc of this folder.
 // Law    the call returns a negative number and errno, or what it came to. told() is for calls whose
-//        error is their result (arch/bare_calls.h).
+//        error is their result (bare_calls.h).
 #pragma once
 
 #include <cerrno>
 
-#include "net/calls.h"
+#include "os/result.h"
 
-namespace vole {
-inline namespace v0 {
-namespace detail {
-namespace calls {
+namespace vole::os {
 
 template <class Call>
 result again_if_interrupted(Call call) noexcept {
@@ -32,7 +29,4 @@ result told(Call call) noexcept {
   }
 }
 
-}  // namespace calls
-}  // namespace detail
-}  // namespace v0
-}  // namespace vole
+}  // namespace vole::os

@@ -1,19 +1,15 @@
-// The system calls of this room: each returns what the kernel said, as a value.
+// The contract with the operating system for child processes: each call returns what the kernel said,
+// as a value.
 //
-// Who    src/process. calls.cc is the one file here that reads errno.
+// Who    process.
 // Law    EINTR is tried again here and never seen. Every descriptor is closed on exec.
 #pragma once
 
 #include <sys/types.h>
 
-#include "net/calls.h"
+#include "os/result.h"
 
-namespace vole {
-inline namespace v0 {
-namespace detail {
-namespace process_calls {
-
-using calls::result;
+namespace vole::os::process {
 
 // A pipe whose ends are none of 0, 1 and 2, so that the child's streams can be put there in any
 // order. Both ends block.
@@ -48,7 +44,4 @@ result watch(int set, int fd, bool for_writing) noexcept;
 result unwatch(int set, int fd) noexcept;
 result watched_ready(int set, int (&fds)[4]) noexcept;  // value: how many of them are
 
-}  // namespace process_calls
-}  // namespace detail
-}  // namespace v0
-}  // namespace vole
+}  // namespace vole::os::process

@@ -1,7 +1,7 @@
-// The system calls of this room: each returns what the kernel said, as a value.
+// The contract with the operating system for sockets, pipes and whatever else has a descriptor, and
+// for names of the network: each call returns what the kernel said, as a value.
 //
-// Who    src/net, and src/file and src/process for the calls they share. calls.cc is the one file here
-//        that reads errno.
+// Who    net; file and process for the calls that they share.
 // Where  user context; the quick ones inside the runtime as well. Nothing allocates but lookup.
 // Law    error 0: it worked, and `value` counts. EINTR is tried again here and never seen.
 // Law    no call raises SIGPIPE: sockets say MSG_NOSIGNAL; what has no such flag (pipes, sendfile)
@@ -15,19 +15,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "os/result.h"
+
 struct addrinfo;
 struct pollfd;
 
-namespace vole {
-inline namespace v0 {
-namespace detail {
-namespace calls {
-
-struct result {
-  std::int64_t value = 0;
-  int error = 0;  // an errno value
-  bool ok() const noexcept { return error == 0; }
-};
+namespace vole::os::net {
 
 // ── data ──
 result read(int fd, void* to, std::size_t n) noexcept;
@@ -93,7 +86,4 @@ void set_dns_server(const sockaddr_in* at) noexcept;
 std::uint32_t zone_index(const char* name) noexcept;         // 0: unknown
 bool zone_name(std::uint32_t index, char* name16) noexcept;  // at least IF_NAMESIZE bytes
 
-}  // namespace calls
-}  // namespace detail
-}  // namespace v0
-}  // namespace vole
+}  // namespace vole::os::net

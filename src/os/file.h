@@ -1,19 +1,15 @@
-// The system calls of this room: each returns what the kernel said, as a value.
+// The contract with the operating system for files on disks: each call returns what the kernel said,
+// as a value.
 //
-// Who    src/file. calls.cc is the one file here that reads errno.
+// Who    file.
 // Law    EINTR is tried again here and never seen. An offset of -1 is the file's position.
 #pragma once
 
 #include <sys/stat.h>
 
-#include "net/calls.h"
+#include "os/result.h"
 
-namespace vole {
-inline namespace v0 {
-namespace detail {
-namespace file_calls {
-
-using calls::result;
+namespace vole::os::file {
 
 result open(const char* path, int flags, mode_t permissions) noexcept;
 // Without waiting for the disk. EAGAIN: it would have to; EOPNOTSUPP: this file system never can.
@@ -27,7 +23,4 @@ result resize(int fd, std::int64_t bytes) noexcept;
 result look(int fd, struct ::stat& into) noexcept;
 result flags(int fd) noexcept;
 
-}  // namespace file_calls
-}  // namespace detail
-}  // namespace v0
-}  // namespace vole
+}  // namespace vole::os::file

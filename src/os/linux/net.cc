@@ -1,4 +1,4 @@
-#include "net/calls.h"
+#include "os/net.h"
 
 #include <arpa/nameser.h>
 #include <fcntl.h>
@@ -15,19 +15,14 @@
 #include <cstring>
 #include <ctime>
 
-#include "arch/bare_calls.h"
 #include "base/atomic.h"
 #include "base/race.h"
-#include "net/interrupted.h"
+#include "os/linux/bare_calls.h"
+#include "os/linux/interrupted.h"
 #include "os/os.h"
 
-namespace vole {
-inline namespace v0 {
-namespace detail {
-namespace calls {
+namespace vole::os::net {
 namespace {
-
-namespace bare = arch::bare;
 
 bool sigpipe_pending() noexcept {
   sigset_t pending;
@@ -302,7 +297,4 @@ bool zone_name(std::uint32_t index, char* name16) noexcept {
   return ::if_indextoname(index, name16) != nullptr;
 }
 
-}  // namespace calls
-}  // namespace detail
-}  // namespace v0
-}  // namespace vole
+}  // namespace vole::os::net
