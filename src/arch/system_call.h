@@ -1,7 +1,7 @@
 // A system call as the kernel makes it: the result, or a negative errno value. errno is not touched,
 // no thread is canceled, nobody's interposed function is called.
 //
-// Who    hooks, and whoever must not call what hooks replace.
+// Who    os; the other rooms have what it declares.
 // Where  anywhere, signal handlers included.
 #pragma once
 

@@ -10,25 +10,19 @@
 // Proof  tests/hooks/conformance.cc, hooked and bare
 #pragma once
 
-#include <sys/syscall.h>
-
 #include <cstdint>
 
 #include <vole/detail/foreign.h>
 
-#include "arch/system_call.h"
 #include "arch/thread_word.h"
 #include "hooks/report.h"
 #include "hooks/symbols.h"
+#include "os/kernel_calls.h"
 
 namespace vole::hooks {
 
 namespace foreign = ::vole::detail::foreign;
-
-template <class... Args>
-long sys(long number, Args... args) noexcept {
-  return arch::system_call(number, args...);
-}
+namespace kernel = ::vole::os::kernel;
 
 // errno of the calling thread: functions, since a compiler keeps its address otherwise.
 int error_now() noexcept;

@@ -17,30 +17,30 @@ namespace {
 // Parks until that child has ended. False: it cannot be waited for in this way.
 bool park_until_ended(const caller& by, pid_t child) noexcept {
   if (must_not_park(by)) return false;
-  const long fd = sys(SYS_pidfd_open, child, 0);
+  const long fd = kernel::pidfd_open(child, 0);
   if (fd < 0) return false;
   pollfd p{static_cast<int>(fd), POLLIN, 0};
   const long n = park_until_ready(by, &p, 1, foreign::kNoDeadline);
-  sys(SYS_close, fd);
+  kernel::close(fd);
   return n == 1 && (p.revents & POLLNVAL) == 0;
 }
 
 long wait_for(const caller& by, pid_t child, int* status, int flags, rusage* used) noexcept {
-  const auto as_it_was = [=] { return sys(SYS_wait4, child, status, flags, used); };
+  const auto as_it_was = [=] { return kernel::wait4(child, status, flags, used); };
   if ((flags & WNOHANG) != 0) return as_it_was();
   if (child <= 0 || (flags & (WUNTRACED | WCONTINUED)) != 0) return in_blocking(by, as_it_was);
-  const long now = sys(SYS_wait4, child, status, flags | WNOHANG, used);
+  const long now = kernel::wait4(child, status, flags | WNOHANG, used);
   if (now != 0) return now;
   park_until_ended(by, child);
   return in_blocking(by, as_it_was);
 }
 
 long wait_id(const caller& by, idtype_t what, id_t id, siginfo_t* about, int flags) noexcept {
-  const auto as_it_was = [=] { return sys(SYS_waitid, what, id, about, flags, nullptr); };
+  const auto as_it_was = [=] { return kernel::waitid(what, id, about, flags, nullptr); };
   if ((flags & WNOHANG) != 0) return as_it_was();
   if (what == P_PID && (flags & (WSTOPPED | WCONTINUED)) == 0 && (flags & WEXITED) != 0) {
     siginfo_t found{};
-    const long now = sys(SYS_waitid, what, id, &found, flags | WNOHANG | WNOWAIT, nullptr);
+    const long now = kernel::waitid(what, id, &found, flags | WNOHANG | WNOWAIT, nullptr);
     if (now == 0 && found.si_pid == 0) park_until_ended(by, static_cast<pid_t>(id));
   }
   return in_blocking(by, as_it_was);

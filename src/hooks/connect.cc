@@ -18,16 +18,16 @@ namespace {
 bool somebody_is_there(int fd) noexcept {
   pollfd p{fd, POLLIN, 0};
   timespec now{};
-  return sys(SYS_ppoll, &p, 1, &now, nullptr, 0) == 1;
+  return kernel::ppoll(&p, 1, &now, nullptr, 0) == 1;
 }
 bool listens(int fd) noexcept {
   int yes = 0;
   socklen_t size = sizeof(yes);
-  return sys(SYS_getsockopt, fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &size) == 0 && yes != 0;
+  return kernel::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &size) == 0 && yes != 0;
 }
 
 long accept_one(const caller& by, int fd, sockaddr* peer, socklen_t* size, int flags) noexcept {
-  const auto bare_call = [=] { return sys(SYS_accept4, fd, peer, size, flags); };
+  const auto bare_call = [=] { return kernel::accept4(fd, peer, size, flags); };
   waiting w(by, fd, waiting::way::in);
   while (!somebody_is_there(fd)) {
     if (!listens(fd)) return bare_call();  // which says what is wrong
@@ -44,20 +44,20 @@ bool is_tcp(int fd, const sockaddr* to, socklen_t size) noexcept {
   if (to->sa_family != AF_INET && to->sa_family != AF_INET6) return false;
   int type = 0;
   socklen_t room = sizeof(type);
-  return sys(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &room) == 0 && type == SOCK_STREAM;
+  return kernel::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &room) == 0 && type == SOCK_STREAM;
 }
 
 // The attempt begins; `flags` are the descriptor's own.
 long start(int fd, const sockaddr* to, socklen_t size, long flags) noexcept {
-  sys(SYS_fcntl, fd, F_SETFL, flags | O_NONBLOCK);
-  const long r = sys(SYS_connect, fd, to, size);
-  sys(SYS_fcntl, fd, F_SETFL, flags);
+  kernel::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+  const long r = kernel::connect(fd, to, size);
+  kernel::fcntl(fd, F_SETFL, flags);
   return r;
 }
 
 long connect_to(const caller& by, int fd, const sockaddr* to, socklen_t size) noexcept {
-  const auto bare_call = [=] { return sys(SYS_connect, fd, to, size); };
-  const long flags = sys(SYS_fcntl, fd, F_GETFL, 0);
+  const auto bare_call = [=] { return kernel::connect(fd, to, size); };
+  const long flags = kernel::fcntl(fd, F_GETFL, 0);
   if (flags < 0 || (flags & O_NONBLOCK) != 0) return bare_call();
   if (!is_tcp(fd, to, size)) return in_blocking(by, bare_call);
   const long r = start(fd, to, size, flags);

@@ -13,7 +13,7 @@ namespace vole::hooks {
 namespace {
 
 long look(int set, epoll_event* found, int most) noexcept {
-  return sys(SYS_epoll_pwait, set, found, most, 0, nullptr, std::size_t{8});
+  return kernel::epoll_pwait(set, found, most, 0, nullptr, std::size_t{8});
 }
 
 int left_ms(std::int64_t deadline) noexcept {
@@ -26,7 +26,7 @@ int left_ms(std::int64_t deadline) noexcept {
 long bare_wait(const caller& by, int set, epoll_event* found, int most, std::int64_t deadline,
                const sigset_t* mask) noexcept {
   return in_blocking(by, [&] {
-    return sys(SYS_epoll_pwait, set, found, most, left_ms(deadline), mask, std::size_t{8});
+    return kernel::epoll_pwait(set, found, most, left_ms(deadline), mask, std::size_t{8});
   });
 }
 

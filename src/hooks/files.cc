@@ -18,7 +18,7 @@ long until_ready(const caller& by, int fd, waiting::way w) noexcept {
   if (k != kind::socket && k != kind::stream) return 0;
   pollfd p{fd, static_cast<short>(w == waiting::way::in ? POLLIN : POLLOUT), 0};
   timespec now{};
-  if (sys(SYS_ppoll, &p, 1, &now, nullptr, 0) != 0) return 0;
+  if (kernel::ppoll(&p, 1, &now, nullptr, 0) != 0) return 0;
   waiting wait(by, fd, w);
   const long answer = wait.wait();
   return answer == -EBADF ? answer : 0;  // non-blocking, or its time is over: the call says so
@@ -26,7 +26,7 @@ long until_ready(const caller& by, int fd, waiting::way w) noexcept {
 
 long send_file(const caller& by, int to, int from, off_t* offset, std::size_t n) noexcept {
   if (const long error = until_ready(by, to, waiting::way::out)) return error;
-  return in_blocking(by, [=] { return sys(SYS_sendfile, to, from, offset, n); });
+  return in_blocking(by, [=] { return kernel::sendfile(to, from, offset, n); });
 }
 
 long splice_some(const caller& by, int from, off_t* from_at, int to, off_t* to_at, std::size_t n,
@@ -35,13 +35,13 @@ long splice_some(const caller& by, int from, off_t* from_at, int to, off_t* to_a
     if (const long error = until_ready(by, from, waiting::way::in)) return error;
     if (const long error = until_ready(by, to, waiting::way::out)) return error;
   }
-  return in_blocking(by, [=] { return sys(SYS_splice, from, from_at, to, to_at, n, flags); });
+  return in_blocking(by, [=] { return kernel::splice(from, from_at, to, to_at, n, flags); });
 }
 
 long lock_file(const caller& by, int fd, int how) noexcept {
-  const long at_once = sys(SYS_flock, fd, how | LOCK_NB);
+  const long at_once = kernel::flock(fd, how | LOCK_NB);
   if (at_once != -EWOULDBLOCK || (how & LOCK_NB) != 0) return at_once;
-  return in_blocking(by, [=] { return sys(SYS_flock, fd, how); });
+  return in_blocking(by, [=] { return kernel::flock(fd, how); });
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 #include "hooks/kind.h"
 
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
-#include "arch/system_call.h"
+#include "os/kernel_calls.h"
 
 namespace vole::hooks {
 
@@ -13,7 +12,7 @@ kind ask_kind(int fd) noexcept {
   struct stat about {};
   const char nothing[] = "";
   constexpr int kEmptyPath = 0x1000;  // AT_EMPTY_PATH
-  if (arch::system_call(SYS_newfstatat, fd, &nothing[0], &about, kEmptyPath) != 0)
+  if (os::kernel::newfstatat(fd, &nothing[0], &about, kEmptyPath) != 0)
     return kind::unknown;
   kind k = kind::file;
   switch (about.st_mode & S_IFMT) {

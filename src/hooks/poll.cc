@@ -16,14 +16,14 @@ namespace {
 long look(pollfd* fds, nfds_t n) noexcept {
   constexpr timespec kNow{};
   timespec now = kNow;  // the kernel writes what is left
-  return sys(SYS_ppoll, fds, n, &now, nullptr, 0);
+  return kernel::ppoll(fds, n, &now, nullptr, 0);
 }
 
 long bare_poll(const caller& by, pollfd* fds, nfds_t n, std::int64_t deadline,
                const sigset_t* mask) noexcept {
   return in_blocking(by, [&] {
     timespec left = left_until(deadline);
-    return sys(SYS_ppoll, fds, n, deadline == foreign::kNoDeadline ? nullptr : &left, mask,
+    return kernel::ppoll(fds, n, deadline == foreign::kNoDeadline ? nullptr : &left, mask,
                std::size_t{8});
   });
 }

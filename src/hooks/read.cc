@@ -16,7 +16,7 @@ namespace {
 
 constexpr long kHere = -1;  // the file's own position
 
-long bare_readv(int fd, span& to) noexcept { return sys(SYS_readv, fd, to.parts(), to.count()); }
+long bare_readv(int fd, span& to) noexcept { return kernel::readv(fd, to.parts(), to.count()); }
 
 long rest_in_blocking(const caller& by, int fd, span& to, long before) noexcept {
   if (before > 0) to.drop(static_cast<std::size_t>(before));
@@ -43,7 +43,7 @@ bool keeps_nothing_back(int fd) noexcept {
 long read_file(const caller& by, int fd, span& to) noexcept {
   waiting w(by, fd, waiting::way::in);
   for (;;) {
-    const long n = sys(SYS_preadv2, fd, to.parts(), to.count(), kHere, kHere, RWF_NOWAIT);
+    const long n = kernel::preadv2(fd, to.parts(), to.count(), kHere, kHere, RWF_NOWAIT);
     if (n == -EOPNOTSUPP || n == -ENOSYS) return read_by_poll(by, fd, to);
     if (n > 0 && static_cast<std::size_t>(n) < to.bytes_shown() && !keeps_nothing_back(fd))
       return rest_in_blocking(by, fd, to, n);
@@ -59,11 +59,11 @@ long read_file(const caller& by, int fd, span& to) noexcept {
 long receive(int fd, span& to) noexcept {
   const iovec* const parts = to.parts();
   if (to.count() == 1)
-    return sys(SYS_recvfrom, fd, parts->iov_base, parts->iov_len, MSG_DONTWAIT, nullptr, nullptr);
+    return kernel::recvfrom(fd, parts->iov_base, parts->iov_len, MSG_DONTWAIT, nullptr, nullptr);
   msghdr m{};
   m.msg_iov = const_cast<iovec*>(parts);
   m.msg_iovlen = to.count();
-  return sys(SYS_recvmsg, fd, &m, MSG_DONTWAIT);
+  return kernel::recvmsg(fd, &m, MSG_DONTWAIT);
 }
 
 long read_any(const caller& by, int fd, span& to) noexcept {
@@ -87,7 +87,7 @@ long read_any(const caller& by, int fd, span& to) noexcept {
 
 long read_one(const caller& by, int fd, void* to, std::size_t n) noexcept {
   // Nothing to wait for; and a length that the kernel would cut is left to it.
-  if (n == 0 || n > 0x7ffff000) return sys(SYS_read, fd, to, n);
+  if (n == 0 || n > 0x7ffff000) return kernel::read(fd, to, n);
   span all(to, n);
   return read_any(by, fd, all);
 }
@@ -96,7 +96,7 @@ long read_one(const caller& by, int fd, void* to, std::size_t n) noexcept {
 long read_parts(const caller& by, int fd, const iovec* parts, int count) noexcept {
   span all(parts, static_cast<std::size_t>(count));
   if (count <= 0 || !all.shows_all() || all.bytes_shown() == 0)
-    return in_blocking(by, [&] { return sys(SYS_readv, fd, parts, count); });
+    return in_blocking(by, [&] { return kernel::readv(fd, parts, count); });
   return read_any(by, fd, all);
 }
 

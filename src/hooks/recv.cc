@@ -39,13 +39,13 @@ long receive_all(const caller& by, int fd, span& to, int flags) noexcept {
     msghdr m{};
     m.msg_iov = const_cast<iovec*>(to.parts());
     m.msg_iovlen = to.count();
-    long n = sys(SYS_recvmsg, fd, &m, (flags & ~MSG_WAITALL) | MSG_DONTWAIT);
+    long n = kernel::recvmsg(fd, &m, (flags & ~MSG_WAITALL) | MSG_DONTWAIT);
     if (n == -EAGAIN) {
       const long answer = w.wait();
       if (answer == waiting::kTryAgain) continue;
       n = answer;
       if (answer == waiting::kMakeBareCall)
-        n = in_blocking(by, [&] { return sys(SYS_recvmsg, fd, &m, flags); });
+        n = in_blocking(by, [&] { return kernel::recvmsg(fd, &m, flags); });
       if (n > 0) done += n;
       return done != 0 ? done : n;
     }
@@ -60,12 +60,12 @@ long receive_all(const caller& by, int fd, span& to, int flags) noexcept {
 bool is_stream(int fd) noexcept {
   int type = 0;
   socklen_t size = sizeof(type);
-  return sys(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+  return kernel::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
 }
 
 long recv_from(const caller& by, int fd, void* to, std::size_t n, int flags, sockaddr* peer,
                socklen_t* size) noexcept {
-  const auto as_it_was = [=] { return sys(SYS_recvfrom, fd, to, n, flags, peer, size); };
+  const auto as_it_was = [=] { return kernel::recvfrom(fd, to, n, flags, peer, size); };
   if ((flags & kNeverWaits) != 0) return as_it_was();
   if ((flags & MSG_WAITALL) != 0 && is_stream(fd)) {
     if ((flags & MSG_PEEK) != 0 || peer != nullptr || n == 0) return in_blocking(by, as_it_was);
@@ -73,28 +73,28 @@ long recv_from(const caller& by, int fd, void* to, std::size_t n, int flags, soc
     return receive_all(by, fd, all, flags);
   }
   return receive(
-      by, fd, [=] { return sys(SYS_recvfrom, fd, to, n, flags | MSG_DONTWAIT, peer, size); },
+      by, fd, [=] { return kernel::recvfrom(fd, to, n, flags | MSG_DONTWAIT, peer, size); },
       as_it_was);
 }
 
 long recv_message(const caller& by, int fd, msghdr* m, int flags) noexcept {
-  const auto as_it_was = [=] { return sys(SYS_recvmsg, fd, m, flags); };
+  const auto as_it_was = [=] { return kernel::recvmsg(fd, m, flags); };
   if ((flags & kNeverWaits) != 0) return as_it_was();
   if ((flags & MSG_WAITALL) != 0) return in_blocking(by, as_it_was);
   return receive(
-      by, fd, [=] { return sys(SYS_recvmsg, fd, m, flags | MSG_DONTWAIT); }, as_it_was);
+      by, fd, [=] { return kernel::recvmsg(fd, m, flags | MSG_DONTWAIT); }, as_it_was);
 }
 
 // Waits for the first; with MSG_WAITFORONE that is all it waits for. Otherwise the bare call waits for
 // each in turn, and so do we, by one message at a time.
 long recv_messages(const caller& by, int fd, mmsghdr* ms, unsigned n, int flags,
                    timespec* timeout) noexcept {
-  const auto as_it_was = [=] { return sys(SYS_recvmmsg, fd, ms, n, flags, timeout); };
+  const auto as_it_was = [=] { return kernel::recvmmsg(fd, ms, n, flags, timeout); };
   if ((flags & kNeverWaits) != 0) return as_it_was();
   if (timeout != nullptr || (flags & MSG_WAITALL) != 0) return in_blocking(by, as_it_was);
   if ((flags & MSG_WAITFORONE) != 0)
     return receive(
-        by, fd, [=] { return sys(SYS_recvmmsg, fd, ms, n, flags | MSG_DONTWAIT, nullptr); },
+        by, fd, [=] { return kernel::recvmmsg(fd, ms, n, flags | MSG_DONTWAIT, nullptr); },
         as_it_was);
   unsigned got = 0;
   while (got < n) {

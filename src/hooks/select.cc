@@ -38,7 +38,7 @@ struct copies {
 };
 
 long ask(const sets& s, timespec* left, const void* mask) noexcept {
-  return sys(SYS_pselect6, s.n, s.in, s.out, s.except, left, mask);
+  return kernel::pselect6(s.n, s.in, s.out, s.except, left, mask);
 }
 
 long look(const sets& s) noexcept {

@@ -22,7 +22,7 @@ long send_some(const message& m, span& from, bool first, int more_flags) noexcep
   const iovec* const parts = from.parts();
   const int flags = m.flags | more_flags;
   if (from.count() == 1 && (!first || m.head.msg_controllen == 0))
-    return sys(SYS_sendto, m.fd, parts->iov_base, parts->iov_len, flags, m.head.msg_name,
+    return kernel::sendto(m.fd, parts->iov_base, parts->iov_len, flags, m.head.msg_name,
                m.head.msg_namelen);
   msghdr head = m.head;
   head.msg_iov = const_cast<iovec*>(parts);
@@ -31,7 +31,7 @@ long send_some(const message& m, span& from, bool first, int more_flags) noexcep
     head.msg_control = nullptr;
     head.msg_controllen = 0;
   }
-  return sys(SYS_sendmsg, m.fd, &head, flags);
+  return kernel::sendmsg(m.fd, &head, flags);
 }
 
 // `done` bytes have been sent before.
@@ -60,8 +60,8 @@ long send_some(const message& m, span& from, bool first, int more_flags) noexcep
 long send_to(const caller& by, int fd, const void* from, std::size_t n, int flags,
              const sockaddr* peer, socklen_t size) noexcept {
   if ((flags & (MSG_DONTWAIT | MSG_OOB)) != 0 || n == 0 || n > 0x7ffff000)
-    return sys(SYS_sendto, fd, from, n, flags, peer, size);
-  const long at_once = sys(SYS_sendto, fd, from, n, flags | MSG_DONTWAIT, peer, size);
+    return kernel::sendto(fd, from, n, flags, peer, size);
+  const long at_once = kernel::sendto(fd, from, n, flags | MSG_DONTWAIT, peer, size);
   if (at_once == static_cast<long>(n) || (at_once < 0 && at_once != -EAGAIN)) return at_once;
   span all(from, n);
   message m{fd, flags, {}};
@@ -71,7 +71,7 @@ long send_to(const caller& by, int fd, const void* from, std::size_t n, int flag
 }
 
 long send_message(const caller& by, int fd, const msghdr* head, int flags) noexcept {
-  const auto as_it_was = [=] { return sys(SYS_sendmsg, fd, head, flags); };
+  const auto as_it_was = [=] { return kernel::sendmsg(fd, head, flags); };
   if ((flags & (MSG_DONTWAIT | MSG_OOB)) != 0 || head == nullptr) return as_it_was();
   span all(head->msg_iov, head->msg_iovlen);
   if (!all.shows_all() || all.bytes_shown() == 0) return in_blocking(by, as_it_was);
@@ -80,7 +80,7 @@ long send_message(const caller& by, int fd, const msghdr* head, int flags) noexc
 }
 
 long send_messages(const caller& by, int fd, mmsghdr* ms, unsigned n, int flags) noexcept {
-  if ((flags & MSG_DONTWAIT) != 0 || ms == nullptr) return sys(SYS_sendmmsg, fd, ms, n, flags);
+  if ((flags & MSG_DONTWAIT) != 0 || ms == nullptr) return kernel::sendmmsg(fd, ms, n, flags);
   unsigned sent = 0;
   while (sent < n) {
     const long one = send_message(by, fd, &ms[sent].msg_hdr, flags);

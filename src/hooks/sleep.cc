@@ -24,7 +24,7 @@ bool may_park(const caller& by, clockid_t clock, int flags) noexcept {
 long sleep_on(const caller& by, clockid_t clock, int flags, const timespec* t,
               timespec* left) noexcept {
   if (!is_right(t) || !may_park(by, clock, flags))
-    return in_blocking(by, [=] { return sys(SYS_clock_nanosleep, clock, flags, t, left); });
+    return in_blocking(by, [=] { return kernel::clock_nanosleep(clock, flags, t, left); });
   constexpr std::int64_t kSecond = 1'000'000'000;
   std::int64_t until = deadline_of(t);
   if ((flags & TIMER_ABSTIME) != 0)

@@ -22,7 +22,7 @@ std::int64_t socket_deadline(int fd, bool out) noexcept {
   const int option = out ? SO_SNDTIMEO : SO_RCVTIMEO;
   timeval t{};
   socklen_t size = sizeof(t);
-  if (sys(SYS_getsockopt, fd, SOL_SOCKET, option, &t, &size) != 0 ||
+  if (kernel::getsockopt(fd, SOL_SOCKET, option, &t, &size) != 0 ||
       (t.tv_sec == 0 && t.tv_usec == 0))
     return foreign::kNoDeadline;
   return after(t.tv_sec, t.tv_usec * 1000);
@@ -57,7 +57,7 @@ void park_until(const caller& by, std::int64_t deadline) noexcept {
 }
 
 long waiting::begin() noexcept {
-  const long flags = sys(SYS_fcntl, fd_, F_GETFL, 0);
+  const long flags = kernel::fcntl(fd_, F_GETFL, 0);
   if (flags < 0) return flags;
   if ((flags & O_NONBLOCK) != 0) return -EAGAIN;
   if (must_not_park(by_)) return kMakeBareCall;

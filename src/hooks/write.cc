@@ -17,7 +17,7 @@ namespace {
 constexpr long kHere = -1;  // the file's own position
 
 long bare_writev(int fd, span& from) noexcept {
-  return sys(SYS_writev, fd, from.parts(), from.count());
+  return kernel::writev(fd, from.parts(), from.count());
 }
 
 long rest_in_blocking(const caller& by, int fd, span& from, long before) noexcept {
@@ -34,11 +34,11 @@ long rest_in_blocking(const caller& by, int fd, span& from, long before) noexcep
 long send_some(int fd, span& from) noexcept {
   const iovec* const parts = from.parts();
   if (from.count() == 1)
-    return sys(SYS_sendto, fd, parts->iov_base, parts->iov_len, MSG_DONTWAIT, nullptr, 0);
+    return kernel::sendto(fd, parts->iov_base, parts->iov_len, MSG_DONTWAIT, nullptr, 0);
   msghdr m{};
   m.msg_iov = const_cast<iovec*>(parts);
   m.msg_iovlen = from.count();
-  return sys(SYS_sendmsg, fd, &m, MSG_DONTWAIT);
+  return kernel::sendmsg(fd, &m, MSG_DONTWAIT);
 }
 
 long write_some(int fd, span& from, bool* is_socket) noexcept {
@@ -51,7 +51,7 @@ long write_some(int fd, span& from, bool* is_socket) noexcept {
     *is_socket = false;
     ask_kind(fd);
   }
-  return sys(SYS_pwritev2, fd, from.parts(), from.count(), kHere, kHere, RWF_NOWAIT);
+  return kernel::pwritev2(fd, from.parts(), from.count(), kHere, kHere, RWF_NOWAIT);
 }
 
 // RWF_NOWAIT is not for this file.
@@ -102,7 +102,7 @@ long write_all(const caller& by, int fd, span& from) noexcept {
 }
 
 long write_one(const caller& by, int fd, const void* from, std::size_t n) noexcept {
-  if (n == 0 || n > 0x7ffff000) return sys(SYS_write, fd, from, n);
+  if (n == 0 || n > 0x7ffff000) return kernel::write(fd, from, n);
   span all(from, n);
   return write_all(by, fd, all);
 }
@@ -111,7 +111,7 @@ long write_one(const caller& by, int fd, const void* from, std::size_t n) noexce
 long write_parts(const caller& by, int fd, const iovec* parts, int count) noexcept {
   span all(parts, count > 0 ? static_cast<std::size_t>(count) : 0);
   if (count <= 0 || !all.shows_all() || all.bytes_shown() == 0)
-    return in_blocking(by, [&] { return sys(SYS_writev, fd, parts, count); });
+    return in_blocking(by, [&] { return kernel::writev(fd, parts, count); });
   return write_all(by, fd, all);
 }
 
