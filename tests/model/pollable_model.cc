@@ -45,14 +45,14 @@ int open(int, descriptor** out) noexcept {
 void close(descriptor*) noexcept {}
 }  // namespace vole::rt::poll
 
-namespace vole::detail::calls {
+namespace vole::os::net {
 result close(int) noexcept {
   now->use_file();
   model::require(now->closed.exchange(1, seq_cst) == 0, "closed twice");
   return {};
 }
 result make_nonblocking(int, bool) noexcept { return {}; }
-}  // namespace vole::detail::calls
+}  // namespace vole::os::net
 
 namespace {
 
@@ -95,7 +95,7 @@ struct turns : scene {
         done();
       });
     model::spawn("closer", [this, f] {
-      if (f == fault::closes_anyhow) vole::detail::calls::close(7);
+      if (f == fault::closes_anyhow) vole::os::net::close(7);
       file->close();
       model::require(k.closed.load(relaxed) == 1, "close() returned before the file was closed");
       done();
