@@ -86,48 +86,91 @@ foreach(source IN LISTS sources)
 endforeach()
 
 # Nonsense for everything that reads files and tables, by libFuzzer where clang brings it: a short run
-# each, or as many seconds as VOLE_FUZZ_SECONDS says.
+# each, or as many seconds as VOLE_FUZZ_SECONDS says. They take minutes to compile, so the tests of
+# `make test-slow` and `make test-all` build them first, and nobody else does: target vole_fuzzers.
 find_program(VOLE_CLANG clang++)
 mark_as_advanced(VOLE_CLANG)
 set(vole_fuzz_corpus ${PROJECT_SOURCE_DIR}/tests/tools/corpus)  # good input, for those that need some
+set(vole_fuzz_compile ${CMAKE_CXX_COMPILER_LAUNCHER} ${VOLE_CLANG} -std=c++20 -g1 -O1
+  -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I${PROJECT_SOURCE_DIR}/src
+  -I${PROJECT_SOURCE_DIR}/tools/vole -DVOLE_CORPUS=\"${vole_fuzz_corpus}\")
+add_custom_target(vole_fuzzers)
+
+# The object of a source, compiled once for all fuzzers that are linked with it.
+function(vole_fuzz_object result source)
+  set(object ${PROJECT_BINARY_DIR}/tools/fuzz/${source}.o)
+  set(${result} ${object} PARENT_SCOPE)
+  get_property(known GLOBAL PROPERTY vole_fuzz_objects)
+  if(object IN_LIST known)
+    return()
+  endif()
+  set_property(GLOBAL APPEND PROPERTY vole_fuzz_objects ${object})
+  get_filename_component(folder ${object} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${vole_fuzz_compile} -MD -MF ${object}.d -MT ${object}
+      -c ${PROJECT_SOURCE_DIR}/${source} -o ${object}
+    DEPENDS ${PROJECT_SOURCE_DIR}/${source}
+    DEPFILE ${object}.d
+    COMMENT "Fuzzed: ${source}"
+    VERBATIM)
+endfunction()
+
 function(vole_add_fuzzer name)  # the sources that it is linked with follow, and -l libraries
   set(libraries ${ARGN})
   list(FILTER libraries INCLUDE REGEX "^-l")
   list(FILTER ARGN EXCLUDE REGEX "^-l")
-  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/)
   set(corpus)
   if(EXISTS ${vole_fuzz_corpus}/${name})
     set(corpus ${vole_fuzz_corpus}/${name})
   endif()
-  set(fuzzed ${PROJECT_SOURCE_DIR}/tests/tools/${name}.cc ${ARGN})
-  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*.h)
+  set(objects)
+  foreach(source IN ITEMS tests/tools/${name}.cc ${ARGN})
+    vole_fuzz_object(object ${source})
+    list(APPEND objects ${object})
+  endforeach()
   set(fuzzer ${PROJECT_BINARY_DIR}/tools/${name})
   add_custom_command(OUTPUT ${fuzzer}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/tools
-    COMMAND ${VOLE_CLANG} -std=c++20 -g1 -O1 -fsanitize=fuzzer,address,undefined
-      -fno-sanitize-recover=all -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/tools/vole
-      -DVOLE_CORPUS=\"${vole_fuzz_corpus}\" ${fuzzed} ${libraries} -o ${fuzzer}
-    DEPENDS ${fuzzed} ${headers}
+    COMMAND ${VOLE_CLANG} -fsanitize=fuzzer,address,undefined ${objects} ${libraries} -o ${fuzzer}
+    DEPENDS ${objects}
+    COMMENT "Fuzzer ${name}"
     VERBATIM)
-  add_custom_target(tools_${name} ALL DEPENDS ${fuzzer})
+  add_custom_target(tools_${name} DEPENDS ${fuzzer})
+  add_dependencies(vole_fuzzers tools_${name})
+  # Objects are shared, and only one target at a time may make them.
+  get_property(before GLOBAL PROPERTY vole_fuzz_target)
+  if(before)
+    add_dependencies(tools_${name} ${before})
+  endif()
+  set_property(GLOBAL PROPERTY vole_fuzz_target tools_${name})
   add_test(NAME ${VOLE_TEST_PREFIX}tools_${name} COMMAND sh -c
     # What it finds worth keeping goes into the first folder: not into the sources.
     "new=$(mktemp -d) || exit
      \"$0\" -max_total_time=\"\${VOLE_FUZZ_SECONDS:-4}\" -max_len=4096 -len_control=0 -print_final_stats=1 \"$new\" \"$@\"
      status=$?; rm -rf \"$new\"; exit $status"
     ${fuzzer} ${corpus})
+  vole_describe_fuzzing(${name})
+endfunction()
+
+function(vole_describe_fuzzing name)
   vole_describe_test(tools_${name} tools)
+  set_tests_properties(${VOLE_TEST_PREFIX}tools_${name} PROPERTIES
+    LABELS "tools;slow" FIXTURES_REQUIRED vole_fuzzers)
 endfunction()
 
 if(VOLE_CLANG)
+  add_test(NAME ${VOLE_TEST_PREFIX}tools_fuzzers_are_built
+    COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target vole_fuzzers)
+  vole_describe_test(tools_fuzzers_are_built tools)
+  set_tests_properties(${VOLE_TEST_PREFIX}tools_fuzzers_are_built PROPERTIES
+    LABELS "tools;slow" FIXTURES_SETUP vole_fuzzers TIMEOUT 1200 COST 200)
   set(parts crc32 file event tables scan order check history summary summary_text summary_json words
     recover)
   list(TRANSFORM parts REPLACE "(.+)" "tools/vole/trace/\\1.cc")
   vole_add_fuzzer(trace_fuzz ${parts})
   add_test(NAME ${VOLE_TEST_PREFIX}tools_trace_fuzz_minute COMMAND ${PROJECT_BINARY_DIR}/tools/trace_fuzz
     -max_total_time=60 -max_len=8192 -print_final_stats=1)
-  vole_describe_test(tools_trace_fuzz_minute tools)
-  set_tests_properties(${VOLE_TEST_PREFIX}tools_trace_fuzz_minute PROPERTIES LABELS "tools;slow")
+  vole_describe_fuzzing(trace_fuzz_minute)
 endif()
 if(VOLE_CLANG AND VOLE_LIBDW_INCLUDE)
   set(parts elf_image core_file target target_core target_process live_memory proc root_reader records

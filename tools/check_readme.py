@@ -8,7 +8,7 @@ have it, and it takes a minute to build), and must build without a warning. Then
 each of the ways that follow there: by find_package, by FetchContent (the … is the scratch copy, a git
 repository; that is configured and compiled, but not linked, since it would build the library once
 more) and by the second sh block. Then docs/getting-started.md is followed word by word against that
-installation; its first sh block must be README.md's.
+installation; its first sh block must be README.md's. Last, the installation is taken away as README.md says.
 """
 
 import argparse
@@ -93,6 +93,15 @@ def follow_getting_started(root, install, folder, environment):
            lambda text: text.replace("7777", port))
 
 
+def uninstall(section, prefix, tree, environment):
+    """Nothing but folders is left of the installation."""
+    [command] = re.findall(r"take an installation away: `([^`]+)`", section)
+    run(["sh", "-exc", command], tree, environment)
+    left = [path for path in prefix.rglob("*") if not path.is_dir() or path.is_symlink()]
+    if left:
+        sys.exit(f"{command}\nleaves {left}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=Path, required=True)
@@ -145,6 +154,7 @@ def main():
             run(["./app"], user, environment)
             environment["CMAKE_PREFIX_PATH"] = str(prefix)
             follow_getting_started(args.root, install, scratch / "started", environment)
+            uninstall(section[1], prefix, tree, environment)
         else:
             print("readme: no pkg-config here, that line and getting-started.md are not checked")
 

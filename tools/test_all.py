@@ -76,11 +76,14 @@ STEPS = [
          f"VOLE_TRACES={TRACES} tools/fixed_layout.sh build/tsan/tests/stress_trace_stress_test "
          "--gtest_filter='*FilesComeAndGo/2Procs:*SnapshotsOfARing/2Procs' && "
          f"VOLE_KILLS={KILLS} build/release/tests/crash_tests --gtest_filter='TraceCrash.WhatWasInTheRing*'"),
-    Step("fuzz", "make --no-print-directory build-dev && tools/fuzz.sh "
+    Step("fuzz", "make --no-print-directory build-dev && "
+         "cmake --build --preset dev --target vole_fuzzers && tools/fuzz.sh "
          f"--seconds {FUZZ_SECONDS} build/dev/tools"),
     Step("documents", "tools/setup.sh site && python3 -B tools/check_spelling.py --root . && "
          "python3 -B tools/make_site.py --root . --out build/site && "
-         "python3 -B tools/check_readme.py --root . --with-run"),
+         "python3 -B tools/check_readme.py --root . --with-run && "
+         "make --no-print-directory build-dev && VOLE_ALL_COMMANDS=1 ctest --test-dir build/dev "
+         "--output-on-failure --no-tests=error -R tools_commands_test"),
     Step("packages", "python3 -B tools/check_packages.py --root . --build build/packages"),
     Step("build-matrix", "tools/setup.sh matrix && tools/build_matrix.sh", minutes=90),
     # Debian's releases in chroots; skipped (77) where there is no debootstrap or no mirror.
