@@ -3,7 +3,8 @@
 // Law    the process is reaped under the state's lock, and killed only there and before: its number
 //        is never somebody else's.
 // Note   without a pidfd a goroutine of the child's own waits for its end, in blocking(), without
-//        reaping it, and closes a channel: a wait on that channel can be given up.
+//        reaping it, and closes a channel: a wait on that channel can be given up. The state joins
+//        that goroutine, so that the runtime does not end before it and lose what it holds.
 
 #include <csignal>
 #include <cstring>
@@ -70,8 +71,18 @@ class child::state {
     return tell_locked(error);
   }
 
+  // A goroutine of the child's own tells its end.
+  void watch_by_goroutine() {
+    watcher_ = spawn({.name = "process wait"}, [pid = pid, ended = ended_] {
+      blocking([pid] {
+        int code, signal;
+        os::process::look(pid, {true, false}, code, signal);
+      });
+      ended.close();
+    });
+  }
+
   const pid_t pid;
-  chan<> ended;  // closed then, if there is no pidfd
 
  private:
   void until_ended(const context* ctx, std::error_code& error) {
@@ -80,8 +91,8 @@ class child::state {
     } else if (has_pidfd()) {
       (void)wait_readable(pidfd_.get(), error);
     } else if (ctx == nullptr) {
-      ended.recv();
-    } else if (ended.recv(*ctx).status == chan_status::canceled) {
+      ended_.recv();
+    } else if (ended_.recv(*ctx).status == chan_status::canceled) {
       error = ctx->err();
     }
   }
@@ -99,10 +110,12 @@ class child::state {
 
   const bool own_group_;
   const detail::owned_fd pidfd_;
+  const chan<> ended_;  // closed then, if there is no pidfd
   vole::mutex guard_;
   bool reaped_ = false;    // under guard_, as are the next two
   exit_status how_;
   std::error_code error_;  // why its end cannot be told
+  join_handle<void> watcher_;
 };
 
 namespace {
@@ -112,17 +125,6 @@ net::conn adopt(detail::owned_fd& fd, std::error_code& error) {
   net::conn made(fd.get(), error);
   if (!error) fd.take();
   return made;
-}
-
-// A goroutine of the child's own tells its end.
-void watch_by_goroutine(const std::shared_ptr<child::state>& s) {
-  go({.name = "process wait"}, [pid = s->pid, ended = s->ended] {
-    blocking([pid] {
-      int code, signal;
-      os::process::look(pid, {true, false}, code, signal);
-    });
-    ended.close();
-  });
 }
 
 child start_it(const command& c, const options& o, failure& f) {
@@ -137,7 +139,7 @@ child start_it(const command& c, const options& o, failure& f) {
   net::conn err = adopt(mine->err, f.code);
   if (f) return {};
   made.attach(std::move(in), std::move(out), std::move(err));
-  if (by_goroutine) watch_by_goroutine(s);
+  if (by_goroutine) s->watch_by_goroutine();
   return made;
 }
 
