@@ -42,7 +42,7 @@ mutants: setup-test  ## Remove each rule of the scheduler in turn: does its test
 	@cmake --preset dev --log-level=WARNING >/dev/null
 	python3 -B tools/mutants/run.py
 
-packages: setup  ## Debian packages: libvole, libvole-dev, vole-tools
+packages: setup setup-packages  ## Debian packages: libvole, libvole-dev, vole-tools
 	@tools/make_packages.sh
 
 site: setup-site  ## The documents as pages, with a reference and a search: build/site/html
@@ -69,10 +69,10 @@ setup:  ## Install what is missing
 	@tools/setup.sh build
 
 # What only some builds need.
-.PHONY: setup-run setup-site setup-test setup-bench setup-arm64
+.PHONY: setup-run setup-site setup-packages setup-test setup-bench setup-arm64
 setup-test setup-bench setup-arm64: setup-%: setup
 	@tools/setup.sh $*
-setup-run setup-site: setup-%:
+setup-run setup-site setup-packages: setup-%:
 	@tools/setup.sh $*
 build-clang build-asan build-ubsan build-tsan: setup-test
 build-arm64: setup-arm64

@@ -72,8 +72,7 @@ int main() {
         c.write("hello from " + std::to_string(i) + "\n");
         for (int n = 0; n < kClients && in.read_line(line); ++n) ++heard;
       });
-    clients.wait();
-    server.close();
+    clients.wait(), server.close();
     connections.wait();  // the clients have gone: so do the connections
     std::printf("%d clients heard %d lines\n", kClients, heard.load());
     return heard == kClients * kClients ? 0 : 1;

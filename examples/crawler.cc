@@ -1,5 +1,4 @@
 // Crawler: follows links from page to page, a goroutine per page, against a server of its own.
-//
 // Teaches: goroutines of a group may start more in it. A semaphore bounds how many connections are
 // open at once. What is expected (a missing page) is a value; other errors are exceptions, which
 // cancel the group and come out of wait().

@@ -89,7 +89,7 @@ try_release() {
   step "way in: find_package" "cd /root/app && printf '%s\n' 'cmake_minimum_required(VERSION 3.22)' \
     'project(app LANGUAGES CXX)' 'find_package(vole 0.1 REQUIRED)' 'add_executable(app app.cc)' \
     'target_link_libraries(app PRIVATE vole::vole)' > CMakeLists.txt && cmake -S . -B b && cmake --build b && b/app"
-  step "way in: pkg-config" "cd /root/app && g++ -std=c++20 app.cc \$(pkg-config --cflags --libs vole) -o app && ./app"
+  step "way in: pkg-config" "apt-get -qq -y install --no-install-recommends pkg-config >/dev/null && cd /root/app && g++ -std=c++20 app.cc \$(pkg-config --cflags --libs vole) -o app && ./app"
   step "way in: FetchContent" "mkdir -p /root/fetch && cd /root/fetch && cp ../app/app.cc . && printf '%s\n' \
     'cmake_minimum_required(VERSION 3.22)' 'project(app LANGUAGES CXX)' 'include(FetchContent)' \
     'FetchContent_Declare(vole GIT_REPOSITORY /root/vole GIT_TAG HEAD)' 'FetchContent_MakeAvailable(vole)' \
@@ -97,9 +97,11 @@ try_release() {
     git config --global --add safe.directory '*' && cmake -G Ninja -S . -B b -DCMAKE_BUILD_TYPE=Release &&
     cmake --build b && b/app"
   step "uninstall" "cmake --build build/install --target uninstall && test ! -e /usr/local/include/vole"
-  step "make packages" "apt-get -qq -y install --no-install-recommends dpkg-dev && make packages" &&
+  step "make packages" "make packages" &&
     step "dpkg -i" "dpkg -i build/packages/packages/*.deb" &&
-    step "vole run hello.cc" "cd /root/app && cp app.cc hello.cc && vole run hello.cc"
+    step "vole run hello.cc" "cd /root/app && cp app.cc hello.cc && vole run hello.cc" &&
+    step "the packages' library, by pkg-config" "cd /root/app && g++ -std=c++20 app.cc \$(pkg-config --cflags --libs vole) -o by_package && ./by_package" &&
+    step "dpkg -r" "dpkg -r vole-tools libvole-dev libvole && test ! -e /usr/include/vole && test ! -e /usr/bin/vole"
 }
 
 for release in "${@:-bookworm}"; do

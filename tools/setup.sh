@@ -2,7 +2,7 @@
 # Installs what is missing for the named jobs, on Debian and its relatives; elsewhere says
 # what is missing. Quiet when there is nothing to do.
 #
-#   tools/setup.sh [run|build|test|site|matrix|fresh|bench|arm64|lint]...     (build, if none is named)
+#   tools/setup.sh [run|build|test|site|packages|matrix|fresh|bench|arm64|lint]...     (build, if none is named)
 set -euo pipefail
 
 # What must be there, and the Debian package that brings it. A word with a slash is a file.
@@ -24,6 +24,7 @@ declare -A needs=(
     curl-config=libcurl4-openssl-dev"
   [site]="python3=python3 mkdocs=mkdocs /usr/share/doc/mkdocs-material=mkdocs-material aspell=aspell
     /usr/lib/aspell/en_GB.multi=aspell-en"
+  [packages]="file=file dpkg-shlibdeps=dpkg-dev"
   [matrix]="clang++=clang clang++-19=clang-19"
   [fresh]="debootstrap=debootstrap git=git"
   [bench]="go=golang-go wrk=wrk /usr/include/boost/fiber/all.hpp=libboost-fiber1.81-dev

@@ -84,7 +84,7 @@ STEPS = [
          "python3 -B tools/check_readme.py --root . --with-run && "
          "make --no-print-directory build-dev && VOLE_ALL_COMMANDS=1 ctest --test-dir build/dev "
          "--output-on-failure --no-tests=error -R tools_commands_test"),
-    Step("packages", "python3 -B tools/check_packages.py --root . --build build/packages"),
+    Step("packages", "tools/setup.sh packages && python3 -B tools/check_packages.py --root . --build build/packages"),
     Step("build-matrix", "tools/setup.sh matrix && tools/build_matrix.sh", minutes=90),
     # Debian's releases in chroots; skipped (77) where there is no debootstrap or no mirror.
     Step("fresh-machine", "tools/setup.sh fresh && tools/fresh_machine.sh bookworm trixie || [ $? = 77 ]",

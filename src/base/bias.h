@@ -68,7 +68,10 @@ struct alignas(64) presence {
   static constexpr bool is_of_lock(std::uint32_t name) noexcept { return (name & 1) != 0; }
   static void must_membarrier() noexcept {
     for (int tries = 0; !membarrier(); ++tries)  // for want of memory, on some kernels
-      if (tries == kTries) fatal("lock: the kernel refuses a membarrier that it has granted before");
+      if (tries == kTries)
+        fatal(
+            "lock: the kernel refuses a membarrier that it has granted before. Has a sandbox (seccomp) "
+            "been set up since? It must allow membarrier");
   }
   static constexpr int kTries = 1000;
 };

@@ -105,4 +105,11 @@ void fatal(std::string_view what) noexcept {
   std::abort();
 }
 
+void broken(std::string_view what) noexcept {
+  fatal(sentence() << what
+                   << ". This is a fault of vole's own: please report it, with what follows. Only a "
+                      "program that writes where it must not could cause it, too: AddressSanitizer "
+                      "would tell");
+}
+
 }  // namespace vole::base

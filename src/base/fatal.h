@@ -1,8 +1,10 @@
-// A broken invariant ends the program with a sentence, never without one.
+// What cannot go on ends the program with a sentence, never without one.
 //
 // Who    every room. Signal-safe: no malloc, no stdio.
 // Law    fatal() prints "vole: fatal: <sentence>", then the goroutine dump if the
-//        upper floors have installed one, then aborts.
+//        upper floors have installed one, then aborts. The dump begins with the goroutine that
+//        called, so the sentence says what happened, to which object, and what to do about it.
+//        broken() is for an invariant of vole's own: it adds what to do, which is always the same.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +37,8 @@ class sentence {
 
 [[noreturn]] void fatal(std::string_view what) noexcept;
 [[noreturn]] inline void fatal(const sentence& what) noexcept { fatal(what.view()); }
+[[noreturn]] void broken(std::string_view what) noexcept;
+[[noreturn]] inline void broken(const sentence& what) noexcept { broken(what.view()); }
 
 // Called once, after the sentence, on the dying thread. Must be signal-safe.
 void set_fatal_hook(void (*hook)() noexcept) noexcept;

@@ -27,7 +27,7 @@ struct held_ranks {
 void taking(lock_rank r) noexcept {
   held_ranks& held = mine();
   if (held.count > 0 && held.rank[held.count - 1] >= r) {
-    fatal(sentence() << "lock: rank " << static_cast<int>(r) << " taken while holding rank "
+    broken(sentence() << "lock: rank " << static_cast<int>(r) << " taken while holding rank "
                      << static_cast<int>(held.rank[held.count - 1]));
   }
   took(r);
@@ -40,7 +40,7 @@ void took(lock_rank r) noexcept {
     ++held.times[i];
     return;
   }
-  if (held.count == kDeepest) fatal("lock: locks of more than 16 ranks held by one thread");
+  if (held.count == kDeepest) broken("lock: locks of more than 16 ranks held by one thread");
   // Kept sorted, so that the last one is the highest whatever the order of releases.
   int i = held.count++;
   for (; i > 0 && held.rank[i - 1] > r; --i) {
@@ -63,7 +63,7 @@ void releasing(lock_rank r) noexcept {
     --held.count;
     return;
   }
-  fatal(sentence() << "lock: rank " << static_cast<int>(r)
+  broken(sentence() << "lock: rank " << static_cast<int>(r)
                    << " released but not held by this thread");
 }
 

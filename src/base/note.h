@@ -24,7 +24,7 @@ class note {
 
   void wake() noexcept {
     if (word_.exchange(1, std::memory_order_release) != 0)  // pairs: sleep
-      fatal("note: woken twice");
+      broken("note: woken twice");
     futex_wake(&word_, 1);
   }
 

@@ -403,7 +403,7 @@ void select_nothing() noexcept {
   if (!rt::on_goroutine()) os::park_forever();
   rt::enter();
   rt::park([](rt::G*, void*) noexcept { return true; }, nullptr, rt::wait_reason::select_nothing);
-  fatal("select: a goroutine that waits for nothing was woken");
+  broken("select: a goroutine that waits for nothing was woken");
 }
 
 }  // namespace detail

@@ -59,7 +59,7 @@ inline bool start_wait(descriptor& d, way w) noexcept {
     return false;
   seen = descriptor::kNil;
   if (word_of(d, w).compare_exchange_strong(seen, descriptor::kWait, seq_cst)) return true;
-  if (seen != descriptor::kReady) fatal("poll: a file has a second waiter in the same direction");
+  if (seen != descriptor::kReady) broken("poll: a file has a second waiter in the same direction");
   word_of(d, w).exchange(descriptor::kNil, seq_cst);  // ready came in between
   return false;
 }

@@ -16,6 +16,7 @@
 #include "base/race.h"
 #include "base/slab.h"
 #include "os/events.h"
+#include "os/os.h"
 #include "poll/watch.h"
 
 namespace vole::rt::poll {
@@ -122,7 +123,7 @@ void close(descriptor* d) noexcept {
   d->tag.fetch_add(1, seq_cst);  // events on their way are not for the next one
   const int error = os::stop_watching(kernel.set, d->fd);
   if (error != 0 && error != ENOENT && error != EBADF)
-    fatal("poll: the kernel does not let go of a file that it watches");
+    broken("poll: the kernel does not let go of a file that it watches");
   kernel.open.fetch_sub(1, seq_cst);
   d->fd = -1;
   holding hold(kernel.lock);
@@ -166,10 +167,16 @@ bool start_and_count() noexcept {
 
 std::size_t open_count() noexcept { return kernel.open.load(seq_cst); }
 
+[[noreturn, gnu::cold]] void lost_the_events(int error) noexcept {
+  fatal(base::sentence() << "poll: waiting for the network failed (" << os::error_text(error)
+                         << "). Has the program closed a descriptor that it had not opened? vole's own are "
+                            "among those above 2, and a loop that closes them all must leave them out");
+}
+
 void wait(std::int64_t timeout, completions& done) noexcept {
   os::event found[os::kMostEvents];
   const int n = wait_for_events(found, timeout);
-  if (n < 0 && n != -EINTR) fatal("poll: waiting for the network failed");
+  if (n < 0 && n != -EINTR) lost_the_events(-n);
   for (int i = 0; i < n; ++i) {
     if (found[i].data == os::kRung) {
       take_break(timeout != 0);

@@ -106,7 +106,7 @@ class basic_local_queue {
     if (taken == 0) return nullptr;
 #ifdef VOLE_CHECKED
     if (back - index(front_.load(relaxed)) + taken > kCapacity)
-      fatal("queue: a thief's ring overflows");
+      broken("queue: a thief's ring overflows");
 #endif
     runnable* g = slots_[(back + taken - 1) % kCapacity].load(relaxed);
     if (taken > 1) back_.store(back + taken - 1, std::memory_order_release);  // pairs: look

@@ -158,7 +158,7 @@ void put(const stack* stacks, std::size_t n) noexcept {
   base::holding hold(mutex);
   for (std::size_t i = 0; i < n; ++i) {
     const region& r = regions::at(regions::slot_of(stacks[i].id));
-    if (r.links == nullptr) base::fatal("depot: a stack came back after its region was released");
+    if (r.links == nullptr) base::broken("depot: a stack came back after its region was released");
     size_class& c = classes[r.size_class];
     c.hot.push(stacks[i].id);
     --c.held;

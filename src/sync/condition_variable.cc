@@ -22,6 +22,7 @@
 
 #include "os/os.h"
 #include "sync/condition.h"
+#include "sync/misuse.h"
 #include "sync/mutex.h"
 
 namespace vole {
@@ -40,9 +41,8 @@ void unlock_for_abandoned(void* mutex, waiter* abandoned) noexcept {
 // Locked. The waiter's slot: the mutex.
 void condition_queue_locked(waitable& s, waiter* w, waitable& mutex) noexcept {
   if (s.waiters.first != nullptr && s.waiters.first->slot != &mutex)
-    fatal(
-        "condition_variable: waited on with two mutexes at the same time. All its waiters must "
-        "hold the same mutex");
+    misused("condition_variable", "waited on with two mutexes at the same time", &s,
+            "All its waiters must hold the same mutex");
   w->slot = &mutex;
   rt::wait_queue::push_back(s.waiters, w);
   s.word.fetch_or(kWaiting, relaxed);
@@ -192,9 +192,8 @@ void condition_destroyed(waitable& s) noexcept {
 }
 
 void condition_without_lock() noexcept {
-  fatal(
-      "condition_variable: wait() with a std::unique_lock that does not hold its mutex. Lock it "
-      "first: wait() unlocks it while it waits, and locks it again");
+  misused("condition_variable", "wait() with a std::unique_lock that does not hold its mutex", nullptr,
+          "Lock it first: wait() unlocks it while it waits, and locks it again");
 }
 
 }  // namespace detail

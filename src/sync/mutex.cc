@@ -31,6 +31,7 @@
 #include "gmp/waited_places.h"
 #include "os/os.h"
 #include "sched/policy/contention.h"
+#include "sync/misuse.h"
 
 namespace vole {
 inline namespace v0 {
@@ -111,18 +112,17 @@ std::int64_t waiting_since(const waiter* w) noexcept {
   return ours ? kOwner : guest.sleep();
 }
 
-void require_held(std::uint64_t word) noexcept {
+void require_held(const waitable& s, std::uint64_t word) noexcept {
   if ((word & kHeld) == 0)
-    fatal(
-        "mutex: unlock of an unlocked mutex. Each unlock() must follow a lock() or a successful "
-        "try_lock(); std::lock_guard sees to that");
+    misused("mutex", "unlock of an unlocked mutex", &s,
+            "Each unlock() must follow a lock() or a successful try_lock(); std::lock_guard sees to that");
 }
 
 // Unlocks, unless somebody must be woken.
 bool unlock_alone(waitable& s) noexcept {
   std::uint64_t seen = s.word.load(relaxed);
   for (;;) {
-    require_held(seen);
+    require_held(s, seen);
     if (!mutex_flag::wakes_nobody(seen)) return false;
     if (s.word.compare_exchange_strong(seen, seen & ~kHeld, release, relaxed)) return true;
     met_somebody();
@@ -156,7 +156,7 @@ void nothing_to_pass_on(const mutex_attempt& mine) noexcept {
 // Locked, and the mutex is ours. Gives up both.
 release_result release_locked(waitable& s) noexcept {
   const std::uint64_t seen = s.word.load(relaxed);
-  require_held(seen);
+  require_held(s, seen);
   const bool starving = (seen & kStarving) != 0;
   waiter* const w =
       starving || (seen & kWoken) == 0 ? rt::wait_queue::pop_claimed(s.waiters) : nullptr;

@@ -237,6 +237,7 @@ void futex_wake(atomic<std::uint32_t>* word, int n) noexcept {
 }
 
 void fatal(std::string_view what) noexcept { model::the.fail("fatal: " + std::string(what)); }
+void broken(std::string_view what) noexcept { fatal(what); }
 
 #ifdef VOLE_CHECKED
 namespace lock_order {

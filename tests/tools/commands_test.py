@@ -200,6 +200,15 @@ class Commands(unittest.TestCase):
             self.assertTrue(any(re.match(pattern, command) for _, _, command in found),
                             f"no document says {pattern} any more")
 
+    def test_examples_are_short_and_listed(self):
+        listed = (ROOT / "examples/README.md").read_text(encoding="utf-8")
+        for path in sorted((ROOT / "examples").glob("*.cc")):
+            text = path.read_text(encoding="utf-8")
+            self.assertTrue(text.startswith("// "), f"{path} does not say what it teaches")
+            self.assertIn(f"({path.name})", listed)
+            if path.name != "tour.cc":
+                self.assertLessEqual(text.count("\n"), 80, path)
+
     def test_targets_of_make_that_are_named_exist(self):
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
         presets = re.search(r"^PRESETS +:= (.*)$", makefile, re.M)[1].split()

@@ -13,7 +13,10 @@ bool membarrier_register() noexcept {
 }
 
 void membarrier() noexcept {
-  if (!base::membarrier()) base::fatal("os: membarrier refused; was it registered?");
+  if (!base::membarrier())
+    base::fatal(
+        "os: the kernel refuses a membarrier that it has granted before. Has a sandbox (seccomp) been set "
+        "up since? It must allow membarrier");
 }
 
 }  // namespace vole::os

@@ -132,7 +132,7 @@ void sleep_captured(M& m) noexcept {
 
 void capture(M& m) noexcept {
 #ifdef VOLE_CHECKED
-  if (lock_order::holds_any()) fatal("preempt: a thread with a lock of the runtime was captured");
+  if (lock_order::holds_any()) broken("preempt: a thread with a lock of the runtime was captured");
 #endif
   m.p->preemptions.add_owner();
   set_status(*m.curg, g_status::running, g_status::preempted);

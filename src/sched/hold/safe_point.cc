@@ -59,7 +59,7 @@ std::uint32_t ask_everybody(function fn, void* arg) noexcept {
 
 std::uint32_t on_every_p_inside(function fn, void* arg) noexcept {
   if (const M* const m = this_m(); m != nullptr && m->hot.in_rt.load(relaxed) != 0)
-    fatal("safe_point: a thread that is inside the runtime asked for a safe point");
+    broken("safe_point: a thread that is inside the runtime asked for a safe point");
   world::keep_going();
   const std::uint32_t n = ask_everybody(fn, arg);
   world::may_stop();

@@ -43,7 +43,7 @@ P* release_p(M& m) noexcept {
 
 void attach_p(M& m, P* p) noexcept {
   holding hold(m.retake_lock);
-  if (m.p != nullptr) fatal("thread: an M that has a P was given another one");
+  if (m.p != nullptr) broken("thread: an M that has a P was given another one");
   m.p = p;
   m.last_p = p;
   m.away = nullptr;
@@ -59,7 +59,7 @@ void attach_p(M& m, P* p) noexcept {
 P* detach_p(M& m) noexcept {
   holding hold(m.retake_lock);
   P* const p = m.p;
-  if (p == nullptr) fatal("thread: an M without a P gave one up");
+  if (p == nullptr) broken("thread: an M without a P gave one up");
   m.p = nullptr;
   m.hot.p.store(nullptr, relaxed);
   p->m.store(nullptr, seq_cst);
@@ -107,7 +107,7 @@ void tell_the_ender() noexcept {
 }
 
 bool stop_m(M& m) noexcept {
-  if (m.p != nullptr || m.spinning) fatal("thread: an M went to sleep with a P or spinning");
+  if (m.p != nullptr || m.spinning) broken("thread: an M went to sleep with a P or spinning");
   home::open_if_shut(m);
   sched.lock.acquire();
   idle_env env;

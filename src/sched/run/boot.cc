@@ -69,7 +69,9 @@ void start_locked() noexcept {
   read_settings_locked();
   start_reports();
   if (!os::membarrier_register())
-    fatal("this kernel has no private expedited membarrier (Linux 4.14 or later is needed)");
+    fatal(
+        "this kernel has no private expedited membarrier, which the scheduler is built on. It needs Linux "
+        "4.14 or later, and a sandbox (seccomp) that allows membarrier");
   lifecycle::watch_forks();
   start_traces();
   crash::install();

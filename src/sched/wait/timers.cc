@@ -67,7 +67,7 @@ void rise(M& m, const risen& up) noexcept {
 void add_timer(M* m, timer* t, std::int64_t when) noexcept {
 #ifdef VOLE_CHECKED
   if (timer_set::is_firing(t))
-    fatal("timers: a fire function added its own timer by add_timer, not by add_timer_again");
+    broken("timers: a fire function added its own timer by add_timer, not by add_timer_again");
 #endif
   added(m, timer_set_of(m != nullptr ? m->p->id : 0).add(t, when), when);
 }

@@ -10,7 +10,7 @@ namespace vole::rt {
 
 void shipped_env::becomes_idle_locked(P& p) const noexcept {
 #ifdef VOLE_CHECKED
-  if (rt::has_work(p)) fatal("parking: a P with work was put on the idle list");
+  if (rt::has_work(p)) broken("parking: a P with work was put on the idle list");
 #endif
   safe_point::run_owner(p);
   set_status(p, p_status::idle);

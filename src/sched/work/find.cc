@@ -60,7 +60,7 @@ G* find_g0(M& m) noexcept {
       continue;
     }
 #ifdef VOLE_CHECKED
-    if (m.spinning && has_work(*m.p)) fatal("find: an M spins that has work of its own");
+    if (m.spinning && has_work(*m.p)) broken("find: an M spins that has work of its own");
 #endif
     m.hot.attention.store(0, seq_cst);  // every request is served by our being here
     if (sched.stopping.load(seq_cst)) continue;
@@ -110,7 +110,7 @@ G* find_global(P& p) noexcept {
   runnable* const first = sched.global.pop_some_locked(n, [&](runnable* r) {
     __builtin_prefetch(r, 1);
     if (!p.ring.push_owner(r)) [[unlikely]]
-      fatal("find: a share of the global queue overflows the ring");
+      broken("find: a share of the global queue overflows the ring");
     kept[n_kept++] = as_g(r);
   });
   sched.lock.release();

@@ -57,7 +57,7 @@ void attach_from_depot(P& p, G* g) noexcept {
 G* next_g0(M& m) noexcept {
   for (;;) {
 #ifdef VOLE_CHECKED
-    if (lock_order::holds_any()) fatal("loop: an M looks for work and holds a lock");
+    if (lock_order::holds_any()) broken("loop: an M looks for work and holds a lock");
 #endif
     if (m.ends_with_g) return nullptr;  // [25]
     if (m.locked_g != nullptr && !stop_locked_m(m)) return nullptr;

@@ -62,7 +62,7 @@ auto* pop_idle_p_locked(Env& env) noexcept {
 template <class Env, class P>
 void put_idle_p_locked(Env& env, P* p) noexcept {
 #ifdef VOLE_CHECKED
-  if (env.stopping().load(relaxed)) fatal("parking: a P becomes idle while the world stops");
+  if (env.stopping().load(relaxed)) broken("parking: a P becomes idle while the world stops");
 #endif
   env.becomes_idle_locked(*p);
   env.idle_ps().push(p);
@@ -98,7 +98,7 @@ auto* pop_idle_m_locked(Env& env) noexcept {
 inline void stop_spinning(state& s) noexcept {
   [[maybe_unused]] const int were = s.spinning.fetch_sub(1, seq_cst);
 #ifdef VOLE_CHECKED
-  if (were <= 0) fatal("parking: fewer than no threads spin");
+  if (were <= 0) broken("parking: fewer than no threads spin");
 #endif
 }
 
