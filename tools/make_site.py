@@ -165,6 +165,7 @@ def main():
     pages = args.out / "pages"
     pages.mkdir(parents=True)
     Site(root, pages).make()
+    shutil.copy(root / "tools/site/site.css", pages)
     (args.out / "mkdocs.yml").write_text(configuration(root, pages), encoding="utf-8")
     done = subprocess.run(["mkdocs", "build", "--quiet", "--strict"], cwd=args.out, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
