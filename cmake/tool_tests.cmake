@@ -164,7 +164,7 @@ if(VOLE_CLANG)
   vole_describe_test(tools_fuzzers_are_built tools)
   set_tests_properties(${VOLE_TEST_PREFIX}tools_fuzzers_are_built PROPERTIES
     LABELS "tools;slow" FIXTURES_SETUP vole_fuzzers TIMEOUT 1200 COST 200)
-  set(parts crc32 file event tables scan order check history summary summary_text summary_json words
+  set(parts crc32 file event tables scan order check history summary function_name summary_text summary_json words
     recover)
   list(TRANSFORM parts REPLACE "(.+)" "tools/vole/trace/\\1.cc")
   vole_add_fuzzer(trace_fuzz ${parts})

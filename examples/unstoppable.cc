@@ -1,7 +1,6 @@
-// Code that does not yield does not stop the others: two workers get something that keeps
-// them busy for half a second, an endless loop or a call that blocks; then comes a
-// small task every 10 ms. How late does it run on a pool of two threads, and how late
-// on two Ps of vole, which are taken from threads that do not give them back?
+// Code that does not yield does not stop the others: two workers get something that keeps them busy
+// for half a second, an endless loop or a call that blocks; then comes a small task every 10 ms. How
+// late does it run on a pool of two threads, and how late on two Ps of vole?
 
 #include <vole/vole.h>
 
@@ -25,16 +24,17 @@ void endless_loop() {
 // As in a library that knows nothing of vole: the thread waits in the kernel.
 void blocking_call() { ::poll(nullptr, 0, kBusy / 1ms); }
 
-using times = std::vector<double>;  // how late each task ran, in ms
+using ms = std::chrono::duration<double, std::milli>;
+using times = std::vector<ms>;  // how late each task ran
 
 // start(task) starts one. vole's sleep parks a goroutine, and lets a plain thread sleep.
 template <class Start>
 void offer(void (*busy)(), times& late, Start start) {
   for (int i = 0; i < kWorkers; ++i) start(busy);
   auto due = vole::now();
-  for (double& each : late) {
+  for (ms& each : late) {
     vole::sleep_until(due += kEvery);
-    start([&each, due] { each = 0.001 * ((vole::now() - due) / 1us); });
+    start([&each, due] { each = vole::now() - due; });
   }
 }
 
@@ -67,7 +67,8 @@ void compare(const char* what, void (*busy)()) {
   std::printf("two workers, each in %s; a task every 10 ms is\n", what);
   const auto tell = [](const char* on, times late) {
     std::sort(late.begin(), late.end());
-    std::printf("  on %-19s late by %6.1f ms (median), %6.1f ms (most)\n", on, late[9], late[19]);
+    std::printf("  on %-19s late by %6.1f ms (median), %6.1f ms (most)\n", on, late[9].count(),
+                late[19].count());
   };
   tell("a pool of threads", on_pool(busy));
   tell("vole", on_vole(busy));

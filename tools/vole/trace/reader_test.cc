@@ -8,6 +8,7 @@
 #include <random>
 
 #include "../../../tests/tools/trace_writer.h"
+#include "trace/function_name.h"
 #include "trace/summary.h"
 
 namespace vole_trace {
@@ -263,4 +264,30 @@ TEST(Damage, EventsThatMakeNoSenseAreRefusedOrRead) {
 }
 
 }  // namespace
+TEST(FunctionName, IsTheUsersAndNotThatOfVoleAroundIt) {
+  const struct {
+    const char *name, *wanted;
+  } cases[] = {
+      {"vole::detail::run_main(void (*)(void*), void*)::{lambda#1}", "main"},
+      {"vole::wait_group::done_after<(anonymous namespace)::many()::{lambda#1}>", "many::{lambda#1}"},
+      {"vole::wait_group::done_after<vole::detail::bound_call<(anonymous namespace)::on_vole(char const*, "
+       "int)::{lambda#1}::{lambda#1}, vole::net::conn>>",
+       "on_vole::{lambda#1}::{lambda#1}"},
+      {"vole::detail::joinable_task<void, main::{lambda#1}::{lambda#1}>::invoke(void*)",
+       "main::{lambda#1}::{lambda#1}"},
+      {"vole::group::member<vole::detail::bound_call<void (*)(vole::net::conn, vole::context const&), "
+       "vole::net::conn, vole::context>>",
+       ""},
+      {"void (*)(vole::net::conn)", ""},
+      {"server::worker(vole::chan<job>)", "server::worker"},
+      {"main", "main"},
+      {"std::vector<int> pool::operator()(int) const", "std::vector pool::operator() const"},
+      {"bool operator<(a const&, b const&)", "bool operator<"},
+      {"vole::wait_group::done_after<", ""},
+      {"(not known)", "(not known)"},
+      {"", ""},
+  };
+  for (const auto& each : cases) EXPECT_EQ(short_function(each.name), each.wanted) << each.name;
+}
+
 }  // namespace vole_trace

@@ -1,6 +1,7 @@
 // A summary for people, in at most 100 columns.
 #include <algorithm>
 
+#include "trace/function_name.h"
 #include "trace/summary.h"
 #include "trace/words.h"
 
@@ -11,34 +12,9 @@ constexpr std::size_t kRows = 15;  // of each table
 
 double spent(const function_sum& f, state s) { return f.ns[static_cast<std::size_t>(s)]; }
 
-// Without parameters: "serve(vole::net::conn)::{lambda#1}" is "serve::{lambda#1}".
-std::string without_parameters(const std::string& name) {
-  std::string out;
-  int depth = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    if (c == '(' && depth == 0 && out.ends_with("operator")) {
-      out += "()";
-      ++i;
-    } else if (c == '(') {
-      ++depth;
-    } else if (c == ')') {
-      depth -= depth > 0 ? 1 : 0;
-    } else if (depth == 0) {
-      out += c;
-    }
-  }
-  return out;
-}
-
-// Names in tables: namespaces without a name say nothing, and main begins in a function of vole's.
-std::string short_name(std::string name) {
-  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
-  if (name.starts_with("vole::detail::run_main(")) return "main";
-  for (std::size_t at; (at = name.find(kAnonymous)) != std::string::npos;) {
-    name.erase(at, kAnonymous.size());
-  }
-  return name.starts_with('(') ? name : without_parameters(name);  // a remark in parentheses
+std::string short_name(const std::string& name) {
+  const std::string text = short_function(name);
+  return text.empty() ? name : text;
 }
 
 class writer {
@@ -88,9 +64,7 @@ std::string plural(std::uint64_t n, const char* what) {
 
 // What was started by a pointer has a type and no name: then where it waits most.
 std::string writer::title(const function_sum& f) const {
-  const std::size_t bracket = f.name.find('(');
-  const bool is_type = bracket != std::string::npos && f.name.compare(bracket, 4, "(*)(") == 0;
-  if (!is_type) return short_name(f.name);
+  if (const std::string text = short_function(f.name); !text.empty()) return text;
   const auto most = std::max_element(
       f.at.begin(), f.at.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == f.at.end()) return f.name;
