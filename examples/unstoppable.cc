@@ -74,7 +74,6 @@ void compare(const char* what, void (*busy)()) {
   tell("vole", on_vole(busy));
 }
 }  // namespace
-
 int main() {
   compare("an endless loop", endless_loop);
   compare("a call that blocks", blocking_call);
