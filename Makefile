@@ -24,7 +24,8 @@ run: setup-run  ## The tour: a program that shows what vole does, within a minut
 	@tools/run_tour.sh
 
 test: setup-test build-dev  ## The tests in a debug build, and of what depends on order as shipped
-	@VOLE_STRESS_SCALE=$${VOLE_STRESS_SCALE:-0.5} tools/test_presets.sh dev -- -LE slow $(CTEST_ARGS)
+	@VOLE_STRESS_SCALE=$${VOLE_STRESS_SCALE:-0.5} VOLE_MODEL_SCALE=$${VOLE_MODEL_SCALE:-0.25} \
+	  tools/test_presets.sh dev -- -LE slow $(CTEST_ARGS)
 
 test-slow: setup-test build-dev  ## What `make test` leaves out because it takes long
 	@tools/test_presets.sh dev -- -L slow $(CTEST_ARGS)

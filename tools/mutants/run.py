@@ -37,7 +37,8 @@ CERTAIN = 3       # and is one if the same test does not end in so many times th
 def run_test(program, case, limit, crash_dir=None):
     """(how it ended, seconds, output): passed, failed, died, hung, or no test."""
     pattern = ":".join(f"{before}{case}{after}" for before in ("", "*/") for after in ("", "/*"))
-    environment = {name: value for name, value in os.environ.items() if name != "VOLE_STRESS_SCALE"}
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("VOLE_STRESS_SCALE", "VOLE_MODEL_SCALE")}
     if crash_dir is not None:
         environment["VOLE_TEST_CRASH_DIR"] = str(crash_dir)
     begin = time.monotonic()
