@@ -106,10 +106,11 @@ void fatal(std::string_view what) noexcept {
 }
 
 void broken(std::string_view what) noexcept {
-  fatal(sentence() << what
-                   << ". This is a fault of vole's own: please report it, with what follows. Only a "
-                      "program that writes where it must not could cause it, too: AddressSanitizer "
-                      "would tell");
+  fatal(
+      sentence() << what
+                 << ". This is a fault of vole's own: please report it, with what follows. Only a "
+                    "program that writes where it must not could cause it, too: AddressSanitizer "
+                    "would tell");
 }
 
 }  // namespace vole::base

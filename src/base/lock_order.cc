@@ -10,9 +10,9 @@ namespace {
 constexpr int kDeepest = 16;
 
 struct held_ranks {
-  int count = 0;                   // different ranks
-  lock_rank rank[kDeepest] = {};   // growing
-  int times[kDeepest] = {};        // how many locks of that rank
+  int count = 0;                  // different ranks
+  lock_rank rank[kDeepest] = {};  // growing
+  int times[kDeepest] = {};       // how many locks of that rank
 };
 
 // noinline: a caller must not keep this address across a switch to another thread.
@@ -28,7 +28,7 @@ void taking(lock_rank r) noexcept {
   held_ranks& held = mine();
   if (held.count > 0 && held.rank[held.count - 1] >= r) {
     broken(sentence() << "lock: rank " << static_cast<int>(r) << " taken while holding rank "
-                     << static_cast<int>(held.rank[held.count - 1]));
+                      << static_cast<int>(held.rank[held.count - 1]));
   }
   took(r);
 }
@@ -64,7 +64,7 @@ void releasing(lock_rank r) noexcept {
     return;
   }
   broken(sentence() << "lock: rank " << static_cast<int>(r)
-                   << " released but not held by this thread");
+                    << " released but not held by this thread");
 }
 
 bool holds_any() noexcept { return mine().count > 0; }

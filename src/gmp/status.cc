@@ -62,21 +62,21 @@ void check_status(const G& g, g_status from, g_status to) noexcept {
   const g_status is = g.status.get();
   if (is == from && (kMayBecome[static_cast<unsigned>(from)] & bit(to)) != 0) return;
   broken(sentence() << "status: goroutine " << g.id << " is " << name_of(is) << ", cannot go from "
-                   << name_of(from) << " to " << name_of(to));
+                    << name_of(from) << " to " << name_of(to));
 }
 
 void check_status(const P& p, p_status to) noexcept {
   const p_status is = p.status.load(relaxed);
   if ((kPMayBecome[static_cast<unsigned>(is)] & bit(to)) != 0) return;
   broken(sentence() << "status: P " << p.id << " cannot go from " << name_of(is) << " to "
-                   << name_of(to));
+                    << name_of(to));
 }
 
 void check_status(const M& m, m_status to) noexcept {
   const m_status is = status_of(m);
   if ((kMMayBecome[static_cast<unsigned>(is)] & bit(to)) != 0) return;
   broken(sentence() << "status: thread " << m.id << " cannot go from " << name_of(is) << " to "
-                   << name_of(to));
+                    << name_of(to));
 }
 
 }  // namespace vole::rt

@@ -16,16 +16,15 @@
 #include "base/race.h"
 #include "base/slab.h"
 #include "os/events.h"
-#include "os/os.h"
 #include "poll/watch.h"
 
 namespace vole::rt::poll {
 namespace {
 
 struct kernel_side {
-  os::event_set set;                  // written once, under lock
-  atomic<bool> there{false};          // it is
-  atomic<std::uint32_t> broken{0};    // a break is on its way
+  os::event_set set;                // written once, under lock
+  atomic<bool> there{false};        // it is
+  atomic<std::uint32_t> broken{0};  // a break is on its way
   atomic<std::size_t> open{0};
   base::lock<lock_rank::poll> lock;
   lifo<descriptor, &descriptor::next> free;  // under lock
@@ -59,7 +58,8 @@ descriptor* take_locked() noexcept {
 
 // Null: start() has not been called.
 const os::event_set* set_of_all() noexcept {
-  return kernel.there.load(std::memory_order_acquire) ? &kernel.set : nullptr;  // pairs: start_locked
+  return kernel.there.load(std::memory_order_acquire) ? &kernel.set
+                                                      : nullptr;  // pairs: start_locked
 }
 
 int wait_for_events(os::event (&found)[os::kMostEvents], std::int64_t timeout) noexcept {
@@ -134,7 +134,8 @@ void start_again_in_child() noexcept {
   if (!kernel.there.exchange(false, relaxed)) return;
   os::drop_event_set(kernel.set);
   kernel.broken.store(0, relaxed);
-  if (start_locked() != 0) fatal(
+  if (start_locked() != 0)
+    fatal(
         "poll: a forked child cannot make its poller. Is the limit of open files (ulimit -n) "
         "reached?");
   descriptors.for_each([](descriptor* d) {
@@ -168,9 +169,10 @@ bool start_and_count() noexcept {
 std::size_t open_count() noexcept { return kernel.open.load(seq_cst); }
 
 [[noreturn, gnu::cold]] void lost_the_events(int error) noexcept {
-  fatal(base::sentence() << "poll: waiting for the network failed (" << os::error_text(error)
-                         << "). Has the program closed a descriptor that it had not opened? vole's own are "
-                            "among those above 2, and a loop that closes them all must leave them out");
+  fatal(base::sentence()
+        << "poll: waiting for the network failed with error " << error
+        << ". Has the program closed a descriptor that it had not opened? vole's own are "
+           "among those above 2, and a loop that closes them all must leave them out");
 }
 
 void wait(std::int64_t timeout, completions& done) noexcept {
