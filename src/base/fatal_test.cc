@@ -33,6 +33,12 @@ TEST(FatalDeathTest, PrintsTheSentenceAndAborts) {
               "vole: fatal: room: it broke\n");
 }
 
+// Who broke one of our own rules can do nothing about it but report it.
+TEST(FatalDeathTest, ABrokenRuleOfOurOwnSaysWhatToDo) {
+  EXPECT_EXIT(broken("room: a rule"), testing::KilledBySignal(SIGABRT),
+              "^vole: fatal: room: a rule\\. This is a fault of vole's own: please report it");
+}
+
 TEST(FatalDeathTest, LongSentenceKeepsItsNewline) {
   EXPECT_EXIT(fatal(std::string(2000, 'x')), testing::KilledBySignal(SIGABRT), "fatal: x+\n");
 }

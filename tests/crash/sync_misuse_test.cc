@@ -32,6 +32,8 @@ TEST(Sync, MisuseNamesTheObjectAndWhoDidItAndWhatToDo) {
   };
   const std::string by = R"( \(goroutine [0-9]+, the )";
   says("latch_overrun", "latch: counted down[^(]*" + by + "latch at 0x[0-9a-f]+\\)\\. It is made with");
+  says("mutex_unlock", "mutex: unlock of[^(]*" + by + "mutex at 0x[0-9a-f]+\\)\\. Each unlock\\(\\) must");
+  says("condition_two_mutexes", "condition_variable: waited on[^(]*" + by + "condition_variable at 0x");
   says("shared_unlock", "shared_mutex: unlock of[^.]*" + by +
                             "shared_mutex at 0x[0-9a-f]+\\)\\. Each unlock\\(\\) must follow");
   says("semaphore_destroyed", "semaphore: destroyed while[^(]*" + by + "semaphore at 0x");
