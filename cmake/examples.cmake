@@ -35,10 +35,10 @@ endif()
 set(vole_examples_hooked postgres redis mariadb curl httplib)
 set(vole_examples_served postgres redis mariadb)
 
-# Their dumps name lines, in every build.
+# Their dumps name functions and lines, in every build.
 set(vole_example_flags)
 if(CMAKE_BUILD_TYPE MATCHES "^(Release|MinSizeRel)$")
-  set(vole_example_flags -g1)
+  set(vole_example_flags -g)
 endif()
 
 if(VOLE_PRECOMPILE)
