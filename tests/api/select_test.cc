@@ -224,14 +224,14 @@ TEST_P(Select, TheSameChannelTwice) {
     const chan<int> c;
     vole::wait_group done;
     std::array<int, 4> taken{};
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 40; ++i) {
       done.go([&] { ++taken[vole::select(on_recv(c), on_recv(c), on_send(c, 1), on_recv(c))]; });
       if (i % 2 == 0) wait_until_parked(1, "select");
       i % 4 < 2 ? c.send(i) : (void)c.recv();
       done.wait();
     }
-    EXPECT_EQ(taken[0] + taken[1] + taken[3], 100);
-    EXPECT_EQ(taken[2], 100);
+    EXPECT_EQ(taken[0] + taken[1] + taken[3], 20);
+    EXPECT_EQ(taken[2], 20);
   });
 }
 
@@ -279,7 +279,7 @@ TEST_P(Select, NeverReceivesFromItself) {
 
 TEST_P(Select, CloseOfASelectedChannel) {
   run([] {
-    for (int round = 0; round < 40; ++round) {
+    for (int round = 0; round < 20; ++round) {
       const chan<int> in, out, never;
       vole::wait_group done;
       done.go([&] {

@@ -33,7 +33,7 @@ using vole::net::listener;
 
 class AbandonedDescriptors : public vole_test::Runtime {
  protected:
-  static constexpr int kRuns = 50;
+  static constexpr int kRuns = 20;
 
   // Each run leaves goroutines that wait in `wait`; afterwards the same files are open.
   void expect_no_more_files(const char* reason, const std::function<void()>& wait) {
