@@ -32,6 +32,7 @@ struct traced {
   std::uint64_t last_g = 0;                    // the last goroutine that was named in this chunk
   std::uint64_t woken_g = 0;                   // that of the last unblock in this chunk; 0: none
   std::uint32_t woken_seq = 0;
+  std::uint32_t last_seq = 0;                  // the last number of a goroutine's in this chunk
   std::uint32_t events = 0;                    // in this chunk
   std::uint64_t before = 0;                    // in earlier chunks of this generation
   trace::dictionary* defined = nullptr;          // places and strings, and their numbers

@@ -93,7 +93,7 @@ void put_unblocked(event_writer& p, G& g) noexcept {
   const std::uint32_t seq = p.next_number(g, g_state::waiting, g.why.load(relaxed));
   p.put(event::g_unblock);
   p.goroutine(g.id);
-  p.number(seq);
+  p.sequence(seq);
   p.woke(g.id, seq);
 }
 
@@ -132,7 +132,7 @@ void departs(M& m, G& g, leaving how, G* next, wait_reason why, const void* sp) 
   p.put(with_run(how));
   if (how == leaving::block) p.number(at);
   p.goroutine(next->id);
-  p.number(seq);
+  p.sequence(seq);
 }
 
 void runs(M& m, G& g) noexcept {
@@ -141,7 +141,7 @@ void runs(M& m, G& g) noexcept {
   const std::uint32_t seq = p.next_number(g, g_state::runnable, wait_reason::none);
   p.put(event::g_run);
   p.goroutine(g.id);
-  p.number(seq);
+  p.sequence(seq);
 }
 
 void captured(M& m, bool had_p) noexcept {
@@ -159,7 +159,7 @@ void let_go(M& m) noexcept {
     const std::uint32_t seq = p.next_number(g, g_state::preempted, wait_reason::none);
     p.put(event::g_run);
     p.goroutine(g.id);
-    p.number(seq);
+    p.sequence(seq);
   }
   m.trace.captured = false;
 }

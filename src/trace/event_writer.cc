@@ -97,6 +97,7 @@ bool event_writer::open_chunk() noexcept {
   t_.events = 0;
   t_.last_ticks = now_;
   t_.last_g = t_.woken_g = 0;
+  t_.last_seq = 0;
   t_.end = reinterpret_cast<std::uint8_t*>(h) + pool::kSlotBytes;
   t_.at = at_ = h->payload();
   t_.buffer.store(h, release);

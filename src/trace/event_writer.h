@@ -55,6 +55,10 @@ class event_writer {
     if (at_ != nullptr) at_ = put_svarint(at_, static_cast<std::int64_t>(id - t_.last_g));
     t_.last_g = id;
   }
+  void sequence(std::uint32_t seq) noexcept {
+    if (at_ != nullptr) at_ = put_svarint(at_, std::int64_t{seq} - std::int64_t{t_.last_seq});
+    t_.last_seq = seq;
+  }
   void text(std::string_view s) noexcept;
   // For an event without a text.
   void make_room(std::size_t text = 0) noexcept {

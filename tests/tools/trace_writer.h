@@ -85,6 +85,11 @@ class stream {
     last_ = id;
     return *this;
   }
+  stream& n(std::uint64_t seq) {
+    b_.svarint(static_cast<std::int64_t>(seq - last_seq_));
+    last_seq_ = seq;
+    return *this;
+  }
   stream& text(std::string_view x) {
     b_.text(x);
     return *this;
@@ -94,7 +99,7 @@ class stream {
     done_.push_back({b_.bytes, start_, events_});
     b_.bytes.clear();
     events_ = 0;
-    last_ = 0;
+    last_ = last_seq_ = 0;
   }
   std::uint64_t events() const {
     std::uint64_t n = events_;
@@ -111,7 +116,7 @@ class stream {
   };
   buffer b_;
   std::vector<part> done_;
-  std::uint64_t time_ = 0, start_ = 0, last_ = 0;
+  std::uint64_t time_ = 0, start_ = 0, last_ = 0, last_seq_ = 0;
   std::uint32_t events_ = 0;
 };
 
@@ -196,26 +201,26 @@ inline void busy_generation(trace& t, std::uint64_t at, bool with_end = true) {
   b.event(3, at + 3000).v(0).v(0).g(0).v(0);
   b.event(1, at + 3000).v(1).v(1).v(0x402040);
   b.event(6, at + 3000).v(1).v(1);
-  b.event(11, at + 3000).g(three).v(2);
-  a.event(20, at + 4000).v(4).g(two).v(2);
+  b.event(11, at + 3000).g(three).n(2);
+  a.event(20, at + 4000).v(4).g(two).n(2);
   a.cut();
   b.event(12, at + 6000).v(1);
   b.event(7, at + 6500);
   a.event(50, at + 7000).v(1);
   a.event(51, at + 9000).v(1);
-  a.event(10, at + 10000).g(three).v(3);
+  a.event(10, at + 10000).g(three).n(3);
   a.event(25, at + 12000);
   a.event(30, at + 13000).v(2);
   z.event(8, at + 15000).v(0).v(5).v(1).v(a.events());
   b.event(6, at + 15500).v(0).v(6);
-  b.event(11, at + 15500).g(two).v(3);
+  b.event(11, at + 15500).g(two).n(3);
   b.event(15, at + 16000);
   b.event(7, at + 16000);
   a.event(31, at + 16500);
   a.event(6, at + 17000).v(1).v(2);
   a.event(15, at + 18000);
-  a.event(10, at + 19000).g(1).v(1);
-  a.event(11, at + 19500).g(1).v(2);
+  a.event(10, at + 19000).g(1).n(1);
+  a.event(11, at + 19500).g(1).n(2);
   buffer l;
   l.varint(1).varint(1).varint(0).varint(1).varint(0).varint(0x401000).varint(0).varint(1).varint(
       0);

@@ -11,6 +11,7 @@ export class Head {
   time = 0;      // ticks since the generation's begin
   type = 0;
   lastG = 0;     // id
+  lastSeq = 0;
   woken = -1;    // goroutine of the last g_unblock in this chunk
   wokenSeq = 0;
   count = 0;     // events taken
@@ -37,7 +38,7 @@ export class Head {
       c.pos = chunk.from;
       c.end = chunk.to;
       this.time = Number(chunk.ticks - this.origin);
-      this.lastG = 0;
+      this.lastG = this.lastSeq = 0;
       this.woken = -1;
     }
     this.type = c.bytes[c.pos++];

@@ -116,11 +116,12 @@ export class Order {
     const now = when > w.now ? when : w.now;
     switch (h.type) {
       case Ev.GUnblock: {
-        const id = h.lastG + c.svarint(), seq = c.varint(), g = this.find(id);
+        const id = h.lastG + c.svarint(), seq = h.lastSeq + c.svarint(), g = this.find(id);
         if (gs.seq[g] + 1 !== seq || gs.state[g] !== State.Waiting) {
           return this.wait(h, Wait.Goroutine, g, pos);
         }
         h.lastG = id;
+        h.lastSeq = seq;
         h.woken = g;
         h.wokenSeq = seq;
         gs.seq[g] = seq;
@@ -129,19 +130,21 @@ export class Order {
         break;
       }
       case Ev.GRun: {
-        const id = h.lastG + c.svarint(), seq = c.varint(), g = this.find(id);
+        const id = h.lastG + c.svarint(), seq = h.lastSeq + c.svarint(), g = this.find(id);
         if (!this.mayRun(g, seq, -1)) return this.wait(h, Wait.Goroutine, g, pos);
         if (current >= 0) throw new Damaged(`thread ${h.scan.number} runs two goroutines at once`);
         h.lastG = id;
+        h.lastSeq = seq;
         this.start(t, g, seq, now);
         break;
       }
       case Ev.BlockRun: case Ev.YieldRun: case Ev.PreemptRun: case Ev.EndRun: {
         const site = h.type === Ev.BlockRun ? c.varint() : 0;
-        const id = h.lastG + c.svarint(), seq = c.varint(), g = this.find(id);
+        const id = h.lastG + c.svarint(), seq = h.lastSeq + c.svarint(), g = this.find(id);
         const own = h.type === Ev.EndRun || h.type === Ev.BlockRun ? -1 : current;
         if (!this.mayRun(g, seq, own)) return this.wait(h, Wait.Goroutine, g, pos);
         h.lastG = id;
+        h.lastSeq = seq;
         this.leave(h, t, current, site, now);
         this.start(t, g, seq, now);
         break;

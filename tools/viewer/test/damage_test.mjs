@@ -89,9 +89,9 @@ function broken(write) {
 
 test("an order that does not exist is refused", () => {
   assert.equal(broken((s) => s.event(9, 1).g(5).v(s.fn).v(0)), "");
-  assert.match(broken((s) => s.event(11, 1).g(5).v(1)), /never introduced/);
-  assert.match(broken((s) => { s.event(9, 1).g(5).v(s.fn).v(0); s.event(11, 2).g(5).v(3); }), /no order/);
-  assert.match(broken((s) => { s.event(9, 1).g(5).v(s.fn).v(0); s.event(10, 2).g(5).v(2); }), /no order/);
+  assert.match(broken((s) => s.event(11, 1).g(5).n(1)), /never introduced/);
+  assert.match(broken((s) => { s.event(9, 1).g(5).v(s.fn).v(0); s.event(11, 2).g(5).n(3); }), /no order/);
+  assert.match(broken((s) => { s.event(9, 1).g(5).v(s.fn).v(0); s.event(10, 2).g(5).n(2); }), /no order/);
   assert.match(broken((s) => s.event(15, 1)), /does not run/);
   assert.match(broken((s) => s.event(6, 1).v(0).v(2)), /no order/);
   assert.match(broken((s) => { s.event(7, 1); s.event(6, 2).v(0).v(3); }), /no order/);
@@ -108,9 +108,9 @@ test("a trace with one event dropped is rejected", () => {
   s.event(3, 0).v(1).v(1).g(0).v(0);
   const fn = s.site(0, 0, [4096]), wait = s.site(0, 1, [8192]);
   s.event(9, 1).g(5).v(fn).v(0);
-  s.event(11, 2).g(5).v(2);
+  s.event(11, 2).g(5).n(2);
   s.event(12, 3).v(wait);
-  s.event(11, 5).g(5).v(4);
+  s.event(11, 5).g(5).n(4);
   t.end(1000);
   assert.match(refusal(t.file()), /no order/);
 });

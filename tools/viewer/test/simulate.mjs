@@ -85,7 +85,7 @@ export class World {
   // What the goroutine of this thread wakes.
   wake(s, g, time) {
     this.rec.first(s, g, time);
-    s.event(10, time).g(g.id).v(++g.seq);
+    s.event(10, time).g(g.id).n(++g.seq);
     this.to(g, kRunnable, time);
     this.ready.push(g);
   }
@@ -160,7 +160,7 @@ export class World {
     p.clock = Math.max(p.clock, g.since) + kSwitch;
     const s = this.rec.on(p.thread, p.clock);
     this.rec.first(s, g, p.clock);
-    s.event(11, p.clock).g(g.id).v(++g.seq);
+    s.event(11, p.clock).g(g.id).n(++g.seq);
     this.to(g, kRunning, p.clock);
     p.thread.g = g;
     g.began = p.clock;

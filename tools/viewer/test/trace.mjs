@@ -81,7 +81,7 @@ export class Stream {
     this.time = time;
     this.start = time;
     this.count = 0;
-    this.lastG = 0;
+    this.lastG = this.lastSeq = 0;
     this.unblocked = 0;
   }
   flush() {
@@ -102,6 +102,7 @@ export class Stream {
     return this;
   }
   v(x) { this.buf.varint(x); return this; }
+  n(seq) { this.buf.svarint(seq - this.lastSeq); this.lastSeq = seq; return this; }
   g(id) { this.buf.svarint(id - this.lastG); this.lastG = id; return this; }
   site(time, reason, pcs) {
     const key = reason + ":" + pcs;

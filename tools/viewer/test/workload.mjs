@@ -45,9 +45,9 @@ export function small({ skew = () => 0, name = "the producer" } = {}) {
   a.event(5, 2000).g(2).v(s);
   b.event(3, 3000).v(0).v(0).g(0).v(0);                    // thread 2 has nothing
   b.event(6, 3000).v(1).v(1);                              // takes P 1
-  b.event(11, 3000).g(3).v(2);                             // 3 runs from 3 µs: was runnable for 1 µs
+  b.event(11, 3000).g(3).n(2);                             // 3 runs from 3 µs: was runnable for 1 µs
   const wait = a.site(4000, 3, [kPc.sleep]);
-  a.event(20, 4000).v(wait).g(2).v(2);                     // 1 sleeps, 2 runs: was runnable for 3 µs
+  a.event(20, 4000).v(wait).g(2).n(2);                     // 1 sleeps, 2 runs: was runnable for 3 µs
   const recv = b.site(6000, 1, [kPc.recv]);
   b.event(12, 6000).v(recv);                               // 3 waits from 6 µs: ran for 3 µs
   b.event(7, 6500);                                        // gives P 1 back
@@ -56,23 +56,23 @@ export function small({ skew = () => 0, name = "the producer" } = {}) {
   const task = a.str(7000, "request");
   a.event(52, 7000).v(77).v(0).v(task);
   a.event(51, 9000).v(region);
-  a.event(10, 10000).g(3).v(3);                            // 2 wakes 3 at 10 µs: it waited for 4 µs
+  a.event(10, 10000).g(3).n(3);                            // 2 wakes 3 at 10 µs: it waited for 4 µs
   const cat = a.str(10500, "info");
   a.event(54, 10500).v(77).v(cat).buf.string("sent one");
   a.event(13, 12000);                                      // 2 yields at 12 µs: ran for 8 µs
-  a.event(11, 12000).g(3).v(4);                            // 3 runs on thread 1, runnable for 2 µs
+  a.event(11, 12000).g(3).n(4);                            // 3 runs on thread 1, runnable for 2 µs
   const call = a.site(13000, 0, [kPc.read]);
   a.event(30, 13000).v(call);                              // 3 in a call at 13 µs
   z.event(8, 15000).v(0).v(5).v(1).v(a.events);            // sysmon takes P 0 from thread 1
   b.event(6, 15500).v(0).v(6);                             // thread 2 gets it
-  b.event(11, 15500).g(2).v(3);                            // 2 runs on thread 2: runnable for 3.5 µs
+  b.event(11, 15500).g(2).n(3);                            // 2 runs on thread 2: runnable for 3.5 µs
   b.event(15, 16000);                                      // 2 ends
   a.event(53, 16500).v(77);
   a.event(6, 17000).v(1).v(2);                             // thread 1 gets P 1
   a.event(31, 17000);                                      // 3 is back: it was in the call for 4 µs
   a.event(15, 18000);                                      // 3 ends
-  a.event(10, 19000).g(1).v(1);                            // a timer wakes 1: it slept 15 µs
-  a.event(11, 19500).g(1).v(2);
+  a.event(10, 19000).g(1).n(1);                            // a timer wakes 1: it slept 15 µs
+  a.event(11, 19500).g(1).n(2);
   const stop = z.str(19600, "trace stop");
   z.event(40, 19600).v(stop);
   z.event(41, 19800);
@@ -131,7 +131,7 @@ function lane(t, l, quota, rnd, step) {
     l.time += Math.floor(step * (0.2 + rnd() * 2));
     if (rnd() < 0.0005) l.time += step * 500;
     seq.set(g, seq.get(g) + 1);
-    s.event(10, l.time).g(g).v(seq.get(g));
+    s.event(10, l.time).g(g).n(seq.get(g));
     l.time += 20 + Math.floor(rnd() * 60);
     seq.set(g, seq.get(g) + 1);
     s.event(24, l.time).v(place);
@@ -154,13 +154,13 @@ export function many({ goroutines = 100000, ps = 4, skew = () => 0 } = {}) {
     const asleep = [];
     for (let i = 0; i < goroutines / ps; i++, id += ps) {
       s.event(9, (time += 50)).g(id).v(fns[Math.floor(rnd() * rnd() * 4)]).v(at);
-      s.event(11, (time += 80)).g(id).v(2);
+      s.event(11, (time += 80)).g(id).n(2);
       s.event(12, (time += 200 + Math.floor(rnd() * 800))).v(sleeps[Math.floor(rnd() * 4)]);
       asleep.push(id);
       if (asleep.length > 500 || rnd() < 0.2) {
         const k = asleep.splice(Math.floor(rnd() * asleep.length), 1)[0];
-        s.event(10, (time += 30)).g(k).v(3);
-        s.event(11, (time += 100)).g(k).v(4);
+        s.event(10, (time += 30)).g(k).n(3);
+        s.event(11, (time += 100)).g(k).n(4);
         s.event(15, (time += 300));
       }
     }

@@ -9,6 +9,7 @@ void event_reader::open_chunk() {
   left_ = c.events;
   ticks_ = c.ticks;
   last_g_ = 0;
+  last_seq_ = 0;
   woken_g_ = woken_seq_ = 0;
 }
 
@@ -46,6 +47,11 @@ std::uint64_t event_reader::some_goroutine() {
   return last_g_;
 }
 
+std::uint64_t event_reader::sequence() {
+  last_seq_ += static_cast<std::uint64_t>(at_.svarint());
+  return last_seq_;
+}
+
 void event_reader::woken(event& out) const {
   if (woken_g_ == 0) throw damaged("a goroutine is run as the one woken, but none was");
   out.g = woken_g_;
@@ -56,7 +62,7 @@ void event_reader::arguments(event& out) {
   switch (out.type) {
     case kGUnblock:
       out.g = woken_g_ = some_goroutine();
-      out.seq = woken_seq_ = at_.varint();
+      out.seq = woken_seq_ = sequence();
       break;
     case kBlockRun: out.site = at_.varint(); [[fallthrough]];
     case kGRun:
@@ -64,7 +70,7 @@ void event_reader::arguments(event& out) {
     case kPreemptRun:
     case kEndRun:
       out.g = some_goroutine();
-      out.seq = at_.varint();
+      out.seq = sequence();
       break;
     case kBlockWoken: out.site = at_.varint(); [[fallthrough]];
     case kYieldWoken:

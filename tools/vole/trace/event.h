@@ -86,6 +86,7 @@ class event_reader {
   void rare_arguments(event& out);
   std::uint64_t goroutine();
   std::uint64_t some_goroutine();
+  std::uint64_t sequence();
   void woken(event& out) const;
 
   bytes content_;
@@ -96,7 +97,7 @@ class event_reader {
   std::uint64_t position_ = 0;
   std::uint64_t taken_ = 0;
   std::uint64_t ticks_ = 0;
-  std::uint64_t last_g_ = 0;
+  std::uint64_t last_g_ = 0, last_seq_ = 0;
   std::uint64_t woken_g_ = 0, woken_seq_ = 0;  // of the last g_unblock in this chunk
 };
 

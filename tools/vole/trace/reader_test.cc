@@ -130,7 +130,7 @@ std::string broken(const std::function<void(stream&, trace&)>& write) {
 
 TEST(Order, WhatCannotHaveHappenedIsRefused) {
   const auto make = [](stream& s) { s.event(9, 1).g(5).v(1).v(0); };
-  const auto run = [](stream& s, unsigned seq) { s.event(11, 2).g(5).v(seq); };
+  const auto run = [](stream& s, unsigned seq) { s.event(11, 2).g(5).n(seq); };
   struct {
     std::function<void(stream&, trace&)> write;
     const char* words;
@@ -139,7 +139,7 @@ TEST(Order, WhatCannotHaveHappenedIsRefused) {
       {[&](stream& s, trace&) { run(s, 1); }, "never introduced"},
       {[&](stream& s, trace&) { make(s), run(s, 3); }, "no order"},
       {[&](stream& s, trace&) { make(s), run(s, 1); }, "has had its event 1 already"},
-      {[&](stream& s, trace&) { make(s), s.event(10, 2).g(5).v(2); }, "no order"},
+      {[&](stream& s, trace&) { make(s), s.event(10, 2).g(5).n(2); }, "no order"},
       {[&](stream& s, trace&) { s.event(15, 1); }, "no goroutine"},
       {[&](stream& s, trace&) { make(s), make(s); }, "was there before"},
       {[&](stream& s, trace&) { s.event(6, 1).v(0).v(2); }, "has a P that nobody takes"},
@@ -153,7 +153,7 @@ TEST(Order, WhatCannotHaveHappenedIsRefused) {
        "in a call"},
       {[&](stream& s, trace&) { make(s), run(s, 2), run(s, 3); }, "two goroutines"},
       {[&](stream& s, trace&) { make(s), run(s, 2), s.event(16, 3); }, "nobody takes"},
-      {[&](stream&, trace& t) { t.on(0).event(11, 1).g(5).v(1); }, "thread 0 is no M"},
+      {[&](stream&, trace& t) { t.on(0).event(11, 1).g(5).n(1); }, "thread 0 is no M"},
       {[&](stream&, trace& t) { t.on(2).event(7, 1); }, "no first event"},
       {[&](stream&, trace& t) { t.on(2).event(3, 1).v(1).v(1).g(0).v(0); }, "two threads"},
       {[&](stream& s, trace&) { s.event(25, 1); }, "none was"},
@@ -186,10 +186,10 @@ TEST(Order, ATraceWithOneNumberedEventLeftOutIsRefused) {
     s.event(1, 0).v(0).v(1).v(4096);
     s.event(1, 0).v(1).v(1).v(8192);
     if (left_out != 0) s.event(9, 1).g(5).v(1).v(0);
-    if (left_out != 1) s.event(11, 2).g(5).v(2);
+    if (left_out != 1) s.event(11, 2).g(5).n(2);
     if (left_out != 2) s.event(12, 3).v(2);
-    if (left_out != 3) s.event(10, 4).g(5).v(3);
-    if (left_out != 4) s.event(11, 5).g(5).v(4);
+    if (left_out != 3) s.event(10, 4).g(5).n(3);
+    if (left_out != 4) s.event(11, 5).g(5).n(4);
     if (left_out != 5) s.event(15, 6);
     t.end(1000);
     return verdict(t.file());
@@ -207,7 +207,7 @@ TEST(Order, ClocksThatDifferChangeNothing) {
   a.event(1, 6'000'000).v(0).v(1).v(4096);
   a.event(9, 6'000'100).g(5).v(1).v(0);
   b.event(3, 5'000'000).v(2).v(1).g(0).v(0);
-  b.event(11, 5'000'200).g(5).v(2);
+  b.event(11, 5'000'200).g(5).n(2);
   b.event(15, 5'000'300);
   t.end(7'000'000);
   EXPECT_EQ(verdict(t.file()), "");
