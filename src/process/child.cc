@@ -49,8 +49,8 @@ class child::state {
     return !reaped_ && os::process::kill(pid, own_group_, signal).ok();
   }
 
-  // Killed, or at its end anyway.
-  void kill_and_reap() noexcept {
+  // Killed, or at its end anyway. Hidden, as is what it gives to a template of the API.
+  [[gnu::visibility("hidden")]] void kill_and_reap() noexcept {
     const std::lock_guard lock(guard_);
     if (reaped_) return;
     os::process::kill(pid, own_group_, SIGKILL);
@@ -72,7 +72,7 @@ class child::state {
   }
 
   // A goroutine of the child's own tells its end.
-  void watch_by_goroutine() {
+  [[gnu::visibility("hidden")]] void watch_by_goroutine() {
     watcher_ = spawn({.name = "process wait"}, [pid = pid, ended = ended_] {
       blocking([pid] {
         int code, signal;
