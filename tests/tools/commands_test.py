@@ -19,6 +19,7 @@ import unittest
 import urllib.request
 from pathlib import Path
 
+from control_test import Program
 from looked_at import TOOLS, Child
 
 ROOT = Path(os.environ["VOLE_SOURCE_DIR"])
@@ -127,31 +128,24 @@ class Commands(unittest.TestCase):
             finally:
                 server.kill()
 
-    def live_process(self):
-        """Its goroutines wait; and it has a control socket."""
-        os.environ["VOLE_DEBUG"] = "control=1"
-        os.environ["XDG_RUNTIME_DIR"] = str(self.folder)
-        try:
-            return Child(TOOLS / "parked_release")
-        finally:
-            del os.environ["VOLE_DEBUG"], os.environ["XDG_RUNTIME_DIR"]
-
     @unittest.skipUnless((TOOLS / "parked_release").exists(), "not in this build")
     def test_debugging(self):
         self.place(TOOLS / "parked_release")
-        with self.live_process() as child:
+        with Child(TOOLS / "parked_release") as child:
             self.type(f"vole core take {child.pid} --plain -o core")
             self.type_all("docs/debugging.md", lambda command: command.replace("4711", str(child.pid)))
 
-    @unittest.skipUnless((TOOLS / "parked_release").exists(), "not in this build")
     def test_tracing(self):
         self.place(BUILD / "examples/pipeline")
         self.type(f"{TOOLS / 'trace_samples_child'} ring app.ring")
-        with self.live_process() as child:
+        with Program("idle", str(self.folder)).process as child:
             def change(command):
                 command = command.replace("/tmp/vole-1000/4711", str(self.folder / "vole" / "4711"))
                 return command.replace("4711", str(child.pid))
-            self.type_all("docs/tracing.md", change)
+            try:
+                self.type_all("docs/tracing.md", change)
+            finally:
+                child.kill()
 
     def test_settings_of_a_program(self):
         for document in ("docs/libraries.md", "docs/performance.md", "docs/stack-size.md"):
