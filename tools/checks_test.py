@@ -15,6 +15,7 @@ from unittest.mock import patch
 import check_layers
 import check_links
 import check_locks
+import check_messages
 import check_names
 import compile_fail
 import doc_examples
@@ -390,6 +391,17 @@ class Links(House):
         self.put("docs/a.md", "# A\n")
         for text in ("[a](docs/b.md)", "[a](docs/a.md#b)", "[a](#a)", "`2026-01-02-0123456789.json`"):
             self.assertEqual(len(self.problems(text + "\n")), 1, text)
+
+
+class Messages(House):
+    def test_a_fatal_sentence_says_what_to_do(self):
+        self.put("src/a/b.cc", 'fatal("deadlock!");\nfatal("a: it broke. Mend \"it\"; then go on");\n'
+                 'fatal(sentence() << "a: " << n\n << " are lost. Have more");\nbroken("a: b");\nfatal(s);\n')
+        self.assertEqual(check_messages.check(self.root), [])
+        self.put("src/a/c.cc", '\nfatal("a: it broke");\nfatal(\n    "a: " \n    "b");\n')
+        self.assertEqual(check_messages.check(self.root),
+                         ["src/a/c.cc:2: `a: it broke` does not say what to do",
+                          "src/a/c.cc:3: `a: b` does not say what to do"])
 
 
 class Names(House):
