@@ -9,6 +9,8 @@
 // Proof  tests/races
 #pragma once
 
+#include <cstddef>
+
 #if defined(VOLE_SANITIZE_THREAD) && !defined(VOLE_TSAN_RUNTIME)
 #define VOLE_RACES 1
 #include <sanitizer/tsan_interface.h>
@@ -20,6 +22,8 @@ extern "C" void AnnotateIgnoreWritesBegin(const char* file, int line);
 extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
 extern "C" void AnnotateIgnoreSyncBegin(const char* file, int line);
 extern "C" void AnnotateIgnoreSyncEnd(const char* file, int line);
+extern "C" void AnnotateBenignRaceSized(const char* file, int line, void* at, std::size_t bytes,
+                                        const char* what);
 #endif
 
 namespace vole::base::race {
@@ -31,6 +35,10 @@ inline void release(const volatile void* p) noexcept { __tsan_release(at(p)); }
 inline void acquire(const volatile void* p) noexcept { __tsan_acquire(at(p)); }
 inline void reads(const volatile void* p) noexcept { __tsan_read1(at(p)); }
 inline void writes(const volatile void* p) noexcept { __tsan_write1(at(p)); }
+// Accesses there are no race, although nothing orders them.
+inline void not_shared(void* p, std::size_t bytes) noexcept {
+  AnnotateBenignRaceSized(__FILE__, __LINE__, p, bytes, "a variable of the thread's own");
+}
 // Until the end, this thread or goroutine makes no edge and no access that counts: what libc's calls
 // do for us TSan would take for the user's doing. Nests.
 inline void begin_unseen() noexcept {

@@ -152,6 +152,9 @@ int install_quit_handler(quit_hook hook) noexcept;
 
 // ── fork ──
 std::uint64_t process_id() noexcept;
+// A race detector is told that this thread's variables, errno too, are used by one goroutine after the
+// other, though nothing that it sees orders them.
+void unwatch_thread_locals() noexcept;
 bool is_static(const void* object) noexcept;  // part of the program, or of a library it has loaded
 
 // Run by every later fork(): in the parent before and after, and in the child. Registered once per

@@ -1,5 +1,6 @@
 // Plain memory: who forgot that others are there, too.
 
+#include <cerrno>
 #include <ctime>
 #include <map>
 #include <memory>
@@ -395,6 +396,22 @@ RACE(pool_used_after_put) {
         put.after();
         for (int i = 0; i < 3; ++i) ++*pool.get();
       });
+}
+
+// Goroutines on one thread use its variables one after the other.
+RACE(variable_of_the_thread) {
+  static thread_local int own;
+  SHARED(x);
+  auto turn = [&] {
+    for (int i = 0; i < 10; ++i) {
+      errno = i;
+      ++(kRacy ? x : own);
+      vole::yield();
+    }
+  };
+  vole::wait_group over;
+  for (int i = 0; i < 8; ++i) over.go(turn);
+  over.wait();
 }
 
 RACE_AROUND_RUN(after_the_end_of_run) {

@@ -29,11 +29,15 @@ namespace vole::os::bare {
 inline constexpr std::size_t kSignalSet = 8;  // bytes of the kernel's
 
 #if defined(VOLE_SANITIZE_THREAD)
-template <class T>
-long told(T result) noexcept {
-  return result < 0 ? -static_cast<long>(errno) : static_cast<long>(result);
+template <class Call>
+long told(Call call) noexcept {
+  const int before = errno;
+  const auto result = call();
+  const int error = errno;
+  errno = before;
+  return result < 0 ? -static_cast<long>(error) : static_cast<long>(result);
 }
-#define VOLE_BARE(number, name, ...) told(::name(__VA_ARGS__))
+#define VOLE_BARE(number, name, ...) told([&] { return ::name(__VA_ARGS__); })
 #else
 #define VOLE_BARE(number, name, ...) arch::system_call(number, __VA_ARGS__)
 #endif
@@ -76,7 +80,7 @@ inline long connect(int fd, const sockaddr* to, socklen_t size) noexcept {
 inline long close(int fd) noexcept { return VOLE_BARE(SYS_close, close, fd); }
 inline long waitid(idtype_t what, id_t id, siginfo_t* about, int flags) noexcept {
 #if defined(VOLE_SANITIZE_THREAD)
-  return told(::waitid(what, id, about, flags));
+  return told([&] { return ::waitid(what, id, about, flags); });
 #else
   return arch::system_call(SYS_waitid, what, id, about, flags, nullptr);
 #endif
@@ -88,7 +92,7 @@ inline long ppoll(pollfd* fds, nfds_t n, const timespec* t) noexcept {
 }
 inline long epoll_wait(int set, epoll_event* found, int most, int ms) noexcept {
 #if defined(VOLE_SANITIZE_THREAD)
-  return told(::epoll_wait(set, found, most, ms));
+  return told([&] { return ::epoll_wait(set, found, most, ms); });
 #else
   return arch::system_call(SYS_epoll_pwait, set, found, most, ms, nullptr, kSignalSet);
 #endif

@@ -41,6 +41,7 @@ sigset_t all_but_faults() noexcept {
 // The runtime's own threads order nobody's code.
 void run(const thread_spec& spec) noexcept {
   if (spec.runs_for_users) return spec.main(spec.arg);
+  unwatch_thread_locals();
   const base::race::unseen here;
   spec.main(spec.arg);
 }
