@@ -81,6 +81,10 @@ foreach(source IN LISTS sources)
   endif()
   if(NOT name IN_LIST vole_examples_served)
     vole_add_test(example_${name} example example_${name})
+    if(name STREQUAL "tls" AND VOLE_SANITIZE MATCHES "thread")
+      set_property(TEST ${VOLE_TEST_PREFIX}example_tls APPEND PROPERTY
+        ENVIRONMENT TSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/../examples/tsan.supp)
+    endif()
   elseif(NOT CMAKE_CROSSCOMPILING)
     find_package(Python3 REQUIRED COMPONENTS Interpreter)
     add_test(NAME ${VOLE_TEST_PREFIX}example_${name} COMMAND Python3::Interpreter -B
