@@ -24,7 +24,7 @@ import reference
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)(\))")
 FENCE = re.compile(r"^( *)```(\w+) [^\n]*$", re.M)
 CODE = re.compile(r"^( *)```.*?^\1```", re.M | re.S)
-DOCUMENTS = ["README.md", "HACKING.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "docs/design/*.md",
+DOCUMENTS = ["README.md", "HACKING.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/*.md", "docs/design/*.md",
              "examples/README.md", "src/README.md", "bench/README.md"]
 LANGUAGES = {".cc": "cpp", ".h": "cpp", ".S": "gas", ".py": "python", ".sh": "sh", ".cmake": "cmake",
              ".toml": "toml", ".json": "json", ".mjs": "js"}

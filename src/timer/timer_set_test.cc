@@ -101,6 +101,19 @@ TEST(Shelf, OneThatWasNeverAddedIsNotPending) {
   EXPECT_FALSE(timer_set::stop(&t, &rest));
 }
 
+TEST(Shelf, TheOnlyOneIsNotPendingOnceItHasFired) {
+  timer_set s;
+  timer only;
+  only.fire = &nothing;
+  for (const std::int64_t when : {10, 20}) {
+    EXPECT_EQ(s.add(&only, when), timer_set::added::in_front);
+    EXPECT_EQ(fire_all(s, when), 1u);
+    EXPECT_FALSE(timer_set::stop(&only, &rest));
+    EXPECT_EQ(s.first(), kNoTimer);
+    EXPECT_EQ(s.pending(), 0u);
+  }
+}
+
 TEST(Shelf, OnlyOneFires) {
   timer_set s;
   ASSERT_TRUE(s.begin_firing());

@@ -24,7 +24,7 @@
 // take the newest store; one that fails may be as stale as a load. A thread may read
 // the same outdated store twice in a row, not for ever. Not modelled: a load that
 // returns a store executed later (load buffering), and a store that goes into the
-// list before an older one.
+// list before an older one. litmus_model.cc compares it with the published verdicts.
 //
 // Who    the tests in this folder. Inside threads use require(), not gtest macros.
 // Law    plain data shared by threads must be a var, or only be counted up, or be

@@ -49,6 +49,10 @@ class Build:
                 found[name] = (path.stem, source)
         return found
 
+    def sources(self):
+        """{a test's name: its source}, of those that share a program"""
+        return {name: source for name, (_, source) in self._tests.items()}
+
     def test_target(self, name):
         """The target, and the program, that has this test."""
         return self._tests.get(name, (name, None))[0]
