@@ -92,8 +92,8 @@ find_program(VOLE_CLANG clang++)
 mark_as_advanced(VOLE_CLANG)
 set(vole_fuzz_corpus ${PROJECT_SOURCE_DIR}/tests/tools/corpus)  # good input, for those that need some
 set(vole_fuzz_compile ${CMAKE_CXX_COMPILER_LAUNCHER} ${VOLE_CLANG} -std=c++20 -g1 -O1
-  -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I${PROJECT_SOURCE_DIR}/src
-  -I${PROJECT_SOURCE_DIR}/tools/vole -DVOLE_CORPUS=\"${vole_fuzz_corpus}\")
+  -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -I${PROJECT_SOURCE_DIR}/include
+  -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/tools/vole -DVOLE_CORPUS=\"${vole_fuzz_corpus}\")
 add_custom_target(vole_fuzzers)
 
 # The object of a source, compiled once for all fuzzers that are linked with it.
@@ -171,6 +171,8 @@ if(VOLE_CLANG)
   add_test(NAME ${VOLE_TEST_PREFIX}tools_trace_fuzz_minute COMMAND ${PROJECT_BINARY_DIR}/tools/trace_fuzz
     -max_total_time=60 -max_len=8192 -print_final_stats=1)
   vole_describe_fuzzing(trace_fuzz_minute)
+  vole_add_fuzzer(settings_fuzz src/sched/run/config.cc)
+  vole_add_fuzzer(names_fuzz src/net/address.cc src/net/socket_address.cc src/net/dns_answer.cc)
 endif()
 if(VOLE_CLANG AND VOLE_LIBDW_INCLUDE)
   set(parts elf_image core_file target target_core target_process live_memory proc root_reader records

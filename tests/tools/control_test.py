@@ -3,6 +3,7 @@
 import array
 import json
 import os
+import random
 import shutil
 import socket
 import stat
@@ -225,6 +226,21 @@ class Control(unittest.TestCase):
             s.close()
         self.assertTrue(p.ask(b"version\n").startswith("ok"))
         lazy.close()
+        self.assert_ends_well(p)
+
+    def test_nonsense_is_answered(self):
+        p = self.program("idle")
+        seed = int(os.environ.get("VOLE_SEED", random.randrange(1 << 31)))
+        draw = random.Random(seed)
+        words = [b"version", b"dump", b"metrics", b"trace", b" ", b"1", b"-", b"99999999999999999999", b"\0",
+                 b"\n", b"\xff", b"x" * 300]
+        for i in range(150):
+            asked = b"".join(draw.choice(words) for _ in range(draw.randrange(6)))
+            asked += bytes(draw.randrange(256) for _ in range(draw.randrange(4))) + b"\n"
+            answer = p.ask(asked)
+            self.assertTrue(answer.startswith(("ok", "error: ")) or not answer,
+                            f"VOLE_SEED={seed}, request {i}, {asked!r}: {answer[:100]!r}")
+        self.assertTrue(p.ask(b"version\n").startswith("ok"))
         self.assert_ends_well(p)
 
     def test_descriptors_that_are_no_files_are_refused_and_closed(self):
