@@ -31,7 +31,7 @@ function(vole_together target)
 endfunction()
 
 set(vole_sources)
-foreach(room IN ITEMS base os os/linux arch arch/${VOLE_ARCH} walk symbols stack gmp queue timer poll trace sched sched/life sched/work sched/hold sched/policy sched/watch sched/wait sched/run sched/report chan sync time net file process io root control api)
+foreach(room IN ITEMS base os os/linux arch arch/${VOLE_ARCH} walk symbols stack gmp queue timer poll trace sched sched/life sched/work sched/hold sched/policy sched/wake_policy sched/watch sched/wait sched/run sched/report chan sync time net file process io root control api)
   file(GLOB found CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/src/${room}/*.cc ${PROJECT_SOURCE_DIR}/src/${room}/*.S)
   list(APPEND vole_sources ${found})

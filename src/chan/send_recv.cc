@@ -4,7 +4,7 @@
 
 #include "chan/core.h"
 #include "os/os.h"
-#include "sched/policy/contention.h"
+#include "sched/wake_policy/contention.h"
 #include "sched/wait/timeout.h"
 #include "sched/life/value_move.h"
 

@@ -18,18 +18,12 @@
 #include "gmp/g.h"
 #include "gmp/hot_words.h"
 #include "gmp/traced.h"
+#include "gmp/wake_words.h"
 #include "os/os.h"
 
 namespace vole::rt {
 
 struct P;
-
-// Is this wake-up on probation, and what is it judged by?
-enum class probation : std::uint8_t {
-  none,
-  work,    // that a goroutine made
-  polled,  // that the poller brought
-};
 
 struct alignas(64) M {
   hot_words<P> hot;
@@ -56,16 +50,7 @@ struct alignas(64) M {
   std::uint32_t lock_depth = 0;   // how often locked_g has locked it
   bool ends_with_g = false;       // that goroutine has ended: so must the thread [25]
   bool spinning = false;
-  std::uint32_t contended = 0;    // locks met held since contended_since: sched/policy/contention.h
-  std::int64_t contended_since = 0;
-  atomic<std::int64_t> contended_at{0};  // ns; the last time; others read
-  std::int64_t stole_at = 0;             // ns; 0: that theft has been assessed
-  P* stole_from = nullptr;
-  const P* stole_p = nullptr;     // with which P, and its count of switches then
-  std::uint64_t stole_switches = 0;
-  std::int64_t called_at = 0;  // ns; when it was last woken to search; 0: that has been assessed
-  std::int64_t probation_cpu = 0;     // its CPU time then, and how often it had slept
-  std::int64_t probation_sleeps = 0;
+  wake_policy::m_words wakes;
   rand_state random;
 
   // ── threads ──
@@ -80,11 +65,6 @@ struct alignas(64) M {
   P* last_p = nullptr;            // [24]: the P we had, tried first
   P* next_p = nullptr;            // written by the waker before the wake
   note park;                      // where an idle M sleeps
-  // Written by the waker before the wake, too: is the wake-up on probation (sched/policy/contention.h),
-  // by whose work is it judged, and when was it (ns; probation::polled only)?
-  probation on_probation = probation::none;
-  P* probation_p = nullptr;
-  std::int64_t woken_at = 0;
   bool must_end = false;          // written before the wake: end the thread
   M* next = nullptr;  // idle list, free list (scheduler lock), or the thread maker's list
   M* above = nullptr;             // idle list; under the scheduler lock

@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "gmp/free_records.h"
 #include "gmp/g.h"
+#include "gmp/wake_words.h"
 #include "queue/local_queue.h"
 #include "stack/depot.h"
 
@@ -40,10 +41,7 @@ struct alignas(64) P {
   // ── the queue, where thieves look ──
   atomic<runnable*> runnext{nullptr};  // [5] a newborn; owner stores, thieves may take
   std::uint32_t id = 0;
-  atomic<std::uint8_t> wasted_wakes{
-      0};                              // wake-ups for its work that brought nothing, in a row; any
-                                       // M writes, anybody reads (sched/policy/contention.h)
-  atomic<bool> invites{false};         // thieves may come all the same; sysmon sets it
+  wake_policy::p_words wakes;
   local_queue ring;
 
   // ── the queue, where they do not ── owner; sysmon reads
@@ -53,8 +51,6 @@ struct alignas(64) P {
   atomic<std::uint32_t> schedtick{0};
   std::int64_t oldest_at = 0;          // coarse clock: when the ring's oldest was last preferred
   bool adds_to_backlog = false;                // the last spill added to a backlog in the global queue
-  atomic<bool> polled{false};          // since it was last idle: the poller brought something, and
-                                       // nobody was called for it; sysmon reads
 
   // ── caches ──
   std::uint32_t stacks = 0;            // cached stacks of the default size

@@ -35,9 +35,6 @@ struct sched_state {
   atomic<std::uint32_t> idle_p_count{0};           // written under L
   p_mask idle_mask;                                // written under L [17]
   parking::state parking;
-  atomic<std::uint32_t> polled_wasted_wakes{0};    // wasted wake-ups for what the poller brought
-  atomic<std::int64_t> polled_cpu{0};              // how long they ran, of how long they were up
-  atomic<std::int64_t> polled_wall{0};
 
   // ── waiting for timers and the network ── (sched/work/idle.h)
   alignas(64) atomic<std::int64_t> last_poll{1};   // ns; 0: somebody waits in the poller
@@ -92,8 +89,6 @@ struct sched_state {
   void reset() noexcept;                           // the end: as new, but for settings and ids
 };
 
-inline constexpr std::uint8_t kManyWasted = 4;  // so many are a pattern
-
 [[gnu::visibility("hidden")]] extern sched_state sched;
 extern slab<G> g_slab;
 extern slab<M> m_slab;
@@ -101,14 +96,6 @@ extern slab<P> p_slab;
 extern slab<g_name> name_slab;
 // Of the Ps. They last as long as the process, since a channel may outlive its runtime.
 extern base::presence presences[kMaxProcs];
-
-// Do this P's goroutines run better in turn? Then nobody is woken for them and no thief takes them,
-// unless sysmon has called one (sched/policy/contention.h).
-inline bool runs_in_turn(const P& p) noexcept { return p.wasted_wakes.load(relaxed) >= kManyWasted; }
-// seq_cst: an invitation is published work, step S1 of the parking protocol.
-inline bool refuses_thieves(const P& p) noexcept {
-  return runs_in_turn(p) && !p.invites.load(seq_cst);
-}
 
 inline G* as_g(runnable* r) noexcept { return static_cast<G*>(r); }
 

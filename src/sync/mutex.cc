@@ -30,7 +30,7 @@
 
 #include "gmp/waited_places.h"
 #include "os/os.h"
-#include "sched/policy/contention.h"
+#include "sched/wake_policy/contention.h"
 #include "sync/misuse.h"
 
 namespace vole {

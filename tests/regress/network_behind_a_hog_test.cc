@@ -10,7 +10,7 @@
 //       P0 does not look
 //
 // sysmon sees that P0 makes no switch, and calls a thief; it asks the poller and the timers in P0's
-// place (sched/policy/contention.h; docs/design/0010-second-core.md).
+// place (sched/wake_policy/policy.h; docs/design/0010-second-core.md).
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -22,7 +22,8 @@
 #include <thread>
 
 #include "regress.h"
-#include "sched/policy/contention.h"
+#include "sched/state.h"
+#include "sched/wake_policy/state.h"
 
 namespace {
 
@@ -44,7 +45,8 @@ link make_link() {
 void tell(const link& l, char what) { EXPECT_EQ(write(l.theirs, &what, 1), 1); }
 
 void pretend_wasted() {
-  vole::rt::sched.polled_wasted_wakes.store(vole::rt::kMostPolledWasted, std::memory_order_relaxed);
+  using namespace vole::rt::wake_policy;
+  of_network.wasted.store(kMostPolledWasted, std::memory_order_relaxed);
 }
 
 void wait_until_all_park() {

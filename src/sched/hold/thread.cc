@@ -2,8 +2,8 @@
 
 #include "base/fatal.h"
 #include "sched/hold/safe_point.h"
-#include "sched/policy/contention.h"
 #include "sched/state.h"
+#include "sched/wake_policy/policy.h"
 #include "sched/work/env.h"
 #include "sched/work/find.h"
 #include "sched/work/home.h"
@@ -13,17 +13,10 @@
 namespace vole::rt {
 namespace {
 
-constexpr std::size_t kSpareMs = 4;  // asleep for ever, beside one for each P
-
 struct idle_env : shipped_env {
-  std::int64_t patience() const noexcept {
-    return std::int64_t{sched.settings.thread_idle_ms} * 1000 * 1000;
-  }
+  static std::int64_t patience() noexcept { return wake_policy::surplus_patience(); }
   bool is_idle_locked(const M& m) const noexcept { return m.idle.load(relaxed); }
-  bool too_many_locked() const noexcept {
-    return sched.settings.thread_idle_ms != 0 &&
-           sched.idle_ms.size() > sched.procs.load(relaxed) + kSpareMs;
-  }
+  static bool too_many_locked() noexcept { return wake_policy::too_many(sched.idle_ms.size()); }
 };
 
 }  // namespace
@@ -97,7 +90,7 @@ bool awake(M& m) noexcept {
   P* const p = m.next_p;
   m.next_p = nullptr;
   acquire_p(m, p);
-  begin_probation(m);
+  wake_policy::comes_awake(m);
   return true;
 }
 

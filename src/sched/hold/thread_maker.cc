@@ -8,6 +8,7 @@
 #include "os/os.h"
 #include "sched/state.h"
 #include "sched/hold/thread.h"
+#include "sched/wake_policy/policy.h"
 #include "trace/emit.h"
 
 namespace vole::rt::thread_maker {
@@ -50,8 +51,7 @@ void renew(M& m) noexcept {
   m.away = m.last_p = nullptr;
   m.patient = false;
   m.call.store(0, relaxed);
-  m.contended = 0;
-  m.stole_at = m.called_at = 0;
+  wake_policy::is_new(m);
   m.alternate_stack = nullptr;
   m.san = {};
 }

@@ -5,6 +5,7 @@
 #include "sched/state.h"
 #include "sched/hold/strict.h"
 #include "sched/hold/thread.h"
+#include "sched/wake_policy/policy.h"
 #include "trace/emit.h"
 
 namespace vole::rt {
@@ -53,7 +54,7 @@ void start_locked_m(M& m, G* g) noexcept {
   sched.count_start_locked();
   sched.lock.release();
   if (!captured) to->picked = g;
-  to->on_probation = probation::none;
+  wake_policy::is_woken_for_one(*to);
   to->next_p = p;
   to->park.wake();
 }

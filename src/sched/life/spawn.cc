@@ -123,7 +123,7 @@ void publish_guest(G* g) noexcept {
 }
 
 [[gnu::noinline]] void wake_somebody_and_leave(M* m) noexcept {
-  shipped_env env(probation::work, *m->p);
+  shipped_env env(wake_policy::reason{wake_policy::probation::work, m->p});
   parking::wake_somebody(env);
   leave(m);
 }
@@ -194,7 +194,7 @@ void spawn_trivial(birth b, void* created_at, const void* callable, std::size_t 
     if (!likely(p.ring.push_newest_owner(displaced))) return put_displaced_and_leave(m, displaced);
     fence_seq_cst();  // S2
   }
-  if (!runs_in_turn(p) && !likely(parking::is_awaited(sched.parking)))
+  if (wake_policy::wakes_for(p) && !likely(parking::is_awaited(sched.parking)))
     return wake_somebody_and_leave(m);
   if (!try_leave(m)) [[unlikely]] attend();
 }

@@ -12,6 +12,7 @@
 #include "sched/hold/strict.h"
 #include "sched/wait/timers.h"
 #include "sched/hold/world.h"
+#include "sched/wake_policy/policy.h"
 #include "trace/emit.h"
 
 namespace vole::rt {
@@ -215,9 +216,7 @@ void sched_state::reset() noexcept {
   for (std::uint32_t i = 0; i < procs.load(relaxed); ++i) timer_mask.clear(i);
   last_poll.store(1, relaxed);
   poll_until.store(0, relaxed);
-  polled_wasted_wakes.store(0, relaxed);
-  polled_cpu.store(0, relaxed);
-  polled_wall.store(0, relaxed);
+  wake_policy::reset();
   for (atomic<P*>& p : all) p.store(nullptr, relaxed);
   procs.store(0, seq_cst);
   free_ms = {};

@@ -1,9 +1,9 @@
 // sysmon: the watcher without a P [26].
 //
-// It has due timers fired, keeps the coarse clock, wakes threads for deferred wake-ups, takes Ps from
-// threads that block or run on too long (slices.h), polls the network if nobody else does, calls
-// thieves (invite.h), returns idle stacks to the system, follows the machine's processor count [3],
-// looks for deadlocks and stalls, and writes schedtrace's lines.
+// It keeps the coarse clock, and calls at each look those that have something to see to: due timers
+// (due_timers.h), threads that block or run on too long (policy/slices.h), deferred wake-ups and
+// thieves (wake_policy/look.h), the network if nobody else polls it (work/netpoll.h), idle stacks, the
+// number of processors [3] and others (chores.h), deadlocks, stalls, and schedtrace's lines.
 //
 // Law    it never needs a P, a malloc or a user's lock. When every P is idle it
 //        sleeps until somebody takes one; an idle program does not tick. Before that it

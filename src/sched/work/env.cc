@@ -1,6 +1,5 @@
 #include "sched/work/env.h"
 
-#include "os/os.h"
 #include "sched/hold/safe_point.h"
 #include "sched/hold/thread_maker.h"
 #include "sched/watch/sysmon.h"
@@ -15,8 +14,7 @@ void shipped_env::becomes_idle_locked(P& p) const noexcept {
   safe_point::run_owner(p);
   set_status(p, p_status::idle);
   p.rests.add_owner();
-  p.polled.store(false, relaxed);
-  p.invites.store(false, relaxed);
+  wake_policy::rests(p);
 }
 
 void shipped_env::leaves_idle_locked(P& p, std::uint32_t were_idle) const noexcept {
@@ -30,9 +28,7 @@ void shipped_env::tell_limit() const noexcept { thread_maker::tell_limit(); }
 
 void shipped_env::starts_locked(M& m) const noexcept {
   sched.count_start_locked();
-  m.on_probation = kind;
-  m.probation_p = for_whom;
-  m.woken_at = kind == probation::polled ? os::now_ns() : 0;
+  wake_policy::is_woken(m, why);
 }
 
 bool shipped_env::must_keep_polling_locked() const noexcept {

@@ -5,6 +5,7 @@
 
 #include "sched/hold/thread.h"
 #include "sched/state.h"
+#include "sched/wake_policy/policy.h"
 #include "sched/work/parking.h"
 
 namespace vole::rt {
@@ -29,10 +30,9 @@ inline bool has_work(const P& p) noexcept {
 
 struct shipped_env {
   shipped_env() = default;
-  shipped_env(probation t, P& p) noexcept : kind(t), for_whom(&p) {}
+  explicit shipped_env(const wake_policy::reason& r) noexcept : why(r) {}
 
-  probation kind = probation::none;  // is the wake-up on probation?
-  P* for_whom = nullptr;             // the P by whose work it is judged
+  wake_policy::reason why;  // of the wake-ups that are made with it
 
   // ── the words ──
   parking::state& parking_state() const noexcept { return sched.parking; }
@@ -80,7 +80,7 @@ struct shipped_env {
     const std::uint32_t n = sched.procs.load(std::memory_order_acquire);  // we have no P any more
     for (std::uint32_t i = 0; i < n; ++i) {
       const P& p = *sched.p_at(i);
-      if (!sched.idle_mask.test(i) && !refuses_thieves(p) && has_stealable(p)) return true;
+      if (!sched.idle_mask.test(i) && !wake_policy::refuses_thieves(p) && has_stealable(p)) return true;
     }
     return false;
   }
@@ -91,14 +91,13 @@ inline void submit() noexcept {
   parking::submit(env);
 }
 
-// For work that a thief would have to take from p. While wake-ups for p's work are wasted, it is left
-// to sysmon (sched/work/wake.h).
-inline void submit_on_probation(P& p, probation kind) noexcept {
-  shipped_env env(kind, p);
+// For work that a thief would have to take from p. If nobody is woken for that, sysmon sees to it.
+inline void submit_on_probation(P& p, wake_policy::probation kind) noexcept {
+  shipped_env env(wake_policy::reason{kind, &p});
   parking::submit(env);
 }
 inline void submit_local(P& p) noexcept {
-  if (!runs_in_turn(p)) submit_on_probation(p, probation::work);
+  if (wake_policy::wakes_for(p)) submit_on_probation(p, wake_policy::probation::work);
 }
 
 }  // namespace vole::rt

@@ -2,7 +2,6 @@
 
 #include "base/fatal.h"
 #include "os/os.h"
-#include "sched/policy/contention.h"
 #include "sched/work/env.h"
 #include "sched/work/home.h"
 #include "sched/work/idle.h"
@@ -12,6 +11,7 @@
 #include "sched/hold/thread.h"
 #include "sched/wait/timers.h"
 #include "sched/hold/world.h"
+#include "sched/wake_policy/policy.h"
 #include "trace/house.h"
 #include "trace/emit.h"
 
@@ -43,7 +43,7 @@ G* find_once(M& m) noexcept {
   if (G* g = find_mail(m, kMailInARow)) return g;
   if (G* g = find_local(*m.p)) return g;
   if (G* g = find_global(*m.p)) return g;
-  if (gives_way_g0(m)) return nullptr;
+  if (wake_policy::gives_way_g0(m)) return nullptr;
   if (G* g = find_polled(m)) return g;
   if (G* g = find_mail(m, UINT32_MAX)) return g;
   return find_stolen(m);
@@ -66,7 +66,7 @@ G* find_g0(M& m) noexcept {
     if (sched.stopping.load(seq_cst)) continue;
     safe_point::run_owner(*m.p);
     if (trace::is_traced(m)) [[unlikely]] trace::tell_writer();
-    if (retire_g0(m)) {
+    if (wake_policy::retires_g0(m)) {
       if (!rest_g0(m)) return nullptr;
       continue;
     }
@@ -74,7 +74,7 @@ G* find_g0(M& m) noexcept {
       if (m.spinning) parking::found_work(env, m);
       return g;
     }
-    assess_wake_up(m);
+    wake_policy::finds_nothing_g0(m);
     if (parking::go_idle(env, m) == parking::verdict::retry) continue;
     sched.coarse_now.store(os::now_ns(), relaxed);
     if (!rest_g0(m)) return nullptr;

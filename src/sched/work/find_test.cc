@@ -16,10 +16,10 @@
 #include <thread>
 
 #include "os/os.h"
-#include "sched/policy/contention.h"
 #include "sched/life/enter.h"
 #include "sched/park.h"
 #include "sched/state.h"
+#include "sched/wake_policy/state.h"
 
 namespace vole::rt {
 namespace {
@@ -188,8 +188,8 @@ TEST(Find, GoroutinesFollowEachOtherWithoutASearch) {  // [35]
     for (int i = 0; i < 200; ++i)
       done.go([&] {
         M* const m = this_m();
-        searches += m->contended == 0 ? 1 : 0;
-        m->contended = kTooMuch;
+        searches += m->wakes.contended == 0 ? 1 : 0;
+        m->wakes.contended = wake_policy::kTooMuch;
       });
     done.wait();
     EXPECT_LT(searches, 100);

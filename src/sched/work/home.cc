@@ -3,6 +3,7 @@
 #include "poll/poll.h"
 #include "sched/hold/thread.h"
 #include "sched/state.h"
+#include "sched/wake_policy/policy.h"
 #include "sched/work/env.h"
 #include "sched/work/inbox.h"
 #include "sched/work/wake.h"
@@ -57,7 +58,7 @@ struct home_env {
     if (all.n != 0) sched.global.append_locked(all.first, all.n);  // I6: no P is idle
   }
   void wake(M& m, P* p) const noexcept {
-    m.on_probation = probation::none;
+    wake_policy::is_woken_for_one(m);
     m.next_p = p;
     m.park.wake();
   }

@@ -2,7 +2,6 @@
 
 #include "os/os.h"
 #include "poll/poll.h"
-#include "sched/policy/contention.h"
 #include "sched/work/env.h"
 #include "sched/work/home.h"
 #include "sched/work/netpoll.h"
@@ -10,6 +9,7 @@
 #include "sched/watch/sysmon.h"
 #include "sched/hold/thread.h"
 #include "sched/wait/timers.h"
+#include "sched/wake_policy/policy.h"
 #include "trace/emit.h"
 
 namespace vole::rt {
@@ -81,7 +81,7 @@ bool take_p(M& m, const woken_list& list) noexcept {
   if (list.count == 0) fire_all_due_timers(m, os::now_ns());
   sysmon::wake_by(first_of_all_timers());  // nobody waits for them now
   if (list.count != 0) {
-    if (sched.idle_p_count.load(relaxed) + 1 < sched.procs.load(relaxed)) called_by_network(m);
+    if (sched.idle_p_count.load(relaxed) + 1 < sched.procs.load(relaxed)) wake_policy::comes_from_poller(m);
     inject_owner(m, list);
   }
   return true;
@@ -94,7 +94,7 @@ bool worth_polling() noexcept {
 }
 
 bool rest_g0(M& m) noexcept {
-  if (network_is_seen_to()) {
+  if (wake_policy::network_is_seen_to()) {
     sysmon::wake_by(first_of_all_timers());
     return stop_m(m);
   }

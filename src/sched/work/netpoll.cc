@@ -1,12 +1,12 @@
 #include "sched/work/netpoll.h"
 
 #include "os/os.h"
-#include "sched/policy/contention.h"
 #include "sched/work/env.h"
 #include "sched/work/find.h"
 #include "sched/work/home.h"
 #include "sched/park.h"
 #include "sched/state.h"
+#include "sched/wake_policy/policy.h"
 #include "sched/work/wake.h"
 #include "trace/emit.h"
 
@@ -40,10 +40,10 @@ void inject_owner(M& m, const woken_list& list) noexcept {
     put_in_turn_owner(*m.p, r);
     r = next;
   }
-  if (!polled_pays()) return m.p->polled.store(true, relaxed);  // sysmon will call, if need be
+  if (!wake_policy::polled_pays()) return wake_policy::keeps_batch(*m.p);  // sysmon will call, if need be
   if (list.count < 2) return;
   fence_seq_cst();  // S2
-  submit_on_probation(*m.p, probation::polled);
+  submit_on_probation(*m.p, wake_policy::probation::polled);
 }
 
 G* find_polled(M& m) noexcept {

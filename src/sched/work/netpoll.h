@@ -24,7 +24,7 @@ struct woken_list {
 woken_list wake_complete(poll::completions& done) noexcept;
 
 // Puts them into m's ring; another worker is woken if there are several [32], and if that is worth it
-// (sched/policy/contention.h).
+// (sched/wake_policy/policy.h).
 void inject_owner(M& m, const woken_list& list) noexcept;
 
 G* find_polled(M& m) noexcept;                  // [11], [12]: looks without waiting

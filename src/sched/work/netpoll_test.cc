@@ -159,7 +159,7 @@ TEST(Netpoll, SeveralAreSharedOverThePs) {  // [32]
       std::this_thread::yield();
     M* const m = enter();
     P* const mine = m->p;
-    mine->wasted_wakes.store(0, relaxed);  // whatever came of the wake-ups before
+    mine->wakes.wasted.store(0, relaxed);  // whatever came of the wake-ups before
     const woken_list list = them.wake();
     const std::uint64_t before = sched.starts.load(relaxed);
     inject_owner(*m, list);

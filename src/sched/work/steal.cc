@@ -1,13 +1,13 @@
 // Stealing [13]-[16]: four rounds over all Ps in a random order. Rings first; only
 // the last round touches runnext, because the victim is about to run that one. Ps whose goroutines
-// run better in turn (sched/policy/contention.h) are passed over, but for their due timers.
+// run better in turn (sched/wake_policy/policy.h) are passed over, but for their due timers.
 
 #include "os/os.h"
-#include "sched/policy/contention.h"
 #include "sched/work/env.h"
 #include "sched/work/find.h"
 #include "sched/state.h"
 #include "sched/wait/timers.h"
+#include "sched/wake_policy/policy.h"
 
 namespace vole::rt {
 namespace {
@@ -68,7 +68,7 @@ runnable* steal_from(P& thief, P& victim, bool last_round) noexcept {
 
 G* find_stolen(M& m) noexcept {
   shipped_env env;
-  assess_theft(m);
+  wake_policy::looks_for_theft_g0(m);
   if (!m.spinning) {
     if (!may_spin()) return nullptr;
     parking::become_spinning(env, m);
@@ -82,11 +82,11 @@ G* find_stolen(M& m) noexcept {
       if (&victim == &thief) continue;
       if (round == kRounds && steal_timers(m, victim))
         if (G* const g = find_local(thief)) return g;
-      if (sched.idle_mask.test(victim.id) || refuses_thieves(victim)) continue;
+      if (sched.idle_mask.test(victim.id) || wake_policy::refuses_thieves(victim)) continue;
       runnable* const r = steal_from(thief, victim, round == kRounds);
       if (r == nullptr) continue;
       thief.steals.add_owner();
-      note_theft(m, victim);
+      wake_policy::stole(m, victim);
       bump_tick(thief);
       return as_g(r);
     }

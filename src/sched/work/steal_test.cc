@@ -17,6 +17,7 @@
 #include "sched/work/find.h"
 #include "sched/hold/retake.h"
 #include "sched/state.h"
+#include "sched/wake_policy/policy.h"
 #include "sched/wait/timers.h"
 #include "sched/work/wake.h"
 
@@ -278,14 +279,14 @@ TEST_F(Steal, PassesOverAPThatRunsInTurnUntilItInvites) {  // [13]
   vole::run([] {
     victim hog(5, where::runnext);
     P& p = hog.p();
-    p.wasted_wakes.store(kManyWasted, relaxed);
+    p.wakes.wasted.store(wake_policy::kManyWasted, relaxed);
     EXPECT_EQ(steal_once(), -1);
-    p.invites.store(true, seq_cst);
+    p.wakes.invites.store(true, seq_cst);
     EXPECT_GE(steal_once(), 0);
     EXPECT_EQ(p.ring.size(), 2u);
-    EXPECT_FALSE(p.invites.load(relaxed)) << "one thief is enough";
+    EXPECT_FALSE(p.wakes.invites.load(relaxed)) << "one thief is enough";
     EXPECT_EQ(steal_once(), -1);
-    p.wasted_wakes.store(kManyWasted - 1, relaxed);
+    p.wakes.wasted.store(wake_policy::kManyWasted - 1, relaxed);
     EXPECT_GE(steal_once(), 0);
   });
 }
@@ -297,8 +298,8 @@ TEST_F(Steal, SpawnCallsAThiefWhateverOtherPsHaveShown) {
     std::atomic<bool> stop{false};
     wait_group done;
     P* const mine = this_m()->p;
-    for (std::uint32_t i = 0; i < 4; ++i) sched.p_at(i)->wasted_wakes.store(kManyWasted + 8, relaxed);
-    mine->wasted_wakes.store(0, relaxed);
+    for (std::uint32_t i = 0; i < 4; ++i) sched.p_at(i)->wakes.wasted.store(wake_policy::kManyWasted + 8, relaxed);
+    mine->wakes.wasted.store(0, relaxed);
     const std::uint64_t before = sched.starts.load(seq_cst);
     done.go([&] {
       while (!stop) std::this_thread::yield();

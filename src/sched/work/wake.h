@@ -16,10 +16,7 @@
 // one goroutine into the ring for the one it takes out: sysmon wakes a thread when the ring has been
 // in use for a while.
 //
-// Wasted wake-ups. A wake-up is wasted if the thread that was woken for a P's work had nothing to do
-// for as long as three wake-ups take. After four in a row nobody is woken for that P's work,
-// except by sysmon, which tries less and less often unless there are newborns. A wake-up that was
-// worth it ends that (P::wasted_wakes; sched/policy/contention.h; docs/design/0010-second-core.md).
+// Whether a thread is woken at all, the wake policy says (sched/wake_policy/policy.h).
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// The twin of src/sched/policy/contention.h: the model has as many cores as threads.
+// The twin of src/sched/wake_policy/contention.h: the model has as many cores as threads.
 #pragma once
 
 #include "sched/park.h"

@@ -1,11 +1,13 @@
 // For whom sysmon calls a thief, and when: look by look, with a clock of the test's own.
 
-#include "sched/policy/invite.h"
+#include "sched/wake_policy/invite.h"
 
 #include <gtest/gtest.h>
 
-namespace vole::rt::sysmon {
+namespace vole::rt::wake_policy {
 namespace {
+
+using sysmon::kLongest, sysmon::kSecond;
 
 constexpr std::int64_t kMost = kLongest;  // between two looks, while a P is busy
 constexpr unsigned kVeryManyWasted = kManyWasted + 8;
@@ -47,20 +49,20 @@ class Invite : public testing::Test {
 // looks are a millisecond apart at most.
 TEST_F(Invite, AForkIsCalledForAtTheNextLook) {  // [13]
   EXPECT_EQ(kMost, kMilli);
-  for (const unsigned wasted_wakes : {kManyWasted + 0u, kManyWasted + 1u, kVeryManyWasted}) {
+  for (const unsigned wasted : {kManyWasted + 0u, kManyWasted + 1u, kVeryManyWasted}) {
     last = {};
-    p.wasted_wakes = wasted_wakes;
+    p.wasted = wasted;
     p.stealable = false;
     EXPECT_FALSE(look_after_a_switch_at_us(0));
     p.stealable = true;
     p.spawned += 100;
-    EXPECT_TRUE(look_after_a_switch_at_us(1000)) << wasted_wakes;
+    EXPECT_TRUE(look_after_a_switch_at_us(1000)) << wasted;
   }
 }
 
 // One thief after the other, but not more often than every 0.4 ms: a P that forks all the time.
 TEST_F(Invite, ForksOneAfterTheOtherEvery400Microseconds) {  // [13]
-  p.wasted_wakes = kVeryManyWasted;
+  p.wasted = kVeryManyWasted;
   p.stealable = true;
   int calls = 0;
   for (std::int64_t us = 1000; us < 101'000; us += 20) {
@@ -72,7 +74,7 @@ TEST_F(Invite, ForksOneAfterTheOtherEvery400Microseconds) {  // [13]
 
 // Seen at a look when no P was idle, or none of it was left to steal: it is remembered, or not.
 TEST_F(Invite, AForkIsRememberedWhileNoPIsIdle) {  // [13]
-  p.wasted_wakes = kVeryManyWasted;
+  p.wasted = kVeryManyWasted;
   ++p.spawned;
   last = passed_over(last, p.spawned);
   last = passed_over(last, p.spawned);
@@ -81,7 +83,7 @@ TEST_F(Invite, AForkIsRememberedWhileNoPIsIdle) {  // [13]
 }
 
 TEST_F(Invite, AForkThatHasBeenRunIsForgotten) {
-  p.wasted_wakes = kVeryManyWasted;
+  p.wasted = kVeryManyWasted;
   ++p.spawned;
   EXPECT_FALSE(look_after_a_switch_at_us(1000)) << "nothing there to steal";
   p.stealable = true;
@@ -101,17 +103,17 @@ TEST_F(Invite, AForkThatCalledItselfWaitsLikeOthers) {
 TEST_F(Invite, ReadiedWorkWaitsForLongerAfterWakeUpsInVain) {  // [13]
   p.stealable = true;
   const std::int64_t expected[] = {400, 400, 400, 400, 400, 1600, 3200, 6400, 12'800, 12'800};
-  for (unsigned wasted_wakes = 0; wasted_wakes < std::size(expected); ++wasted_wakes) {
+  for (unsigned wasted = 0; wasted < std::size(expected); ++wasted) {
     last = {};
-    p.wasted_wakes = wasted_wakes;
-    EXPECT_EQ(us_until_called(0, 20), expected[wasted_wakes]) << wasted_wakes;
+    p.wasted = wasted;
+    EXPECT_EQ(us_until_called(0, 20), expected[wasted]) << wasted;
   }
 }
 
 // At sysmon's slowest pace, with all that the P has shown: the bound that design/0010 gives.
 TEST_F(Invite, ReadiedWorkWaitsFor13MillisecondsAtMost) {  // [13]
   p.stealable = true;
-  p.wasted_wakes = kVeryManyWasted;
+  p.wasted = kVeryManyWasted;
   const std::int64_t us = us_until_called(0, 1000);
   EXPECT_EQ(us, 13'000);
   EXPECT_EQ(us_until_called(20'000, 1000), us) << "and the next likewise";
@@ -131,7 +133,7 @@ TEST_F(Invite, ARingThatIsEmptyNowAndThenIsInUse) {
 
 TEST_F(Invite, WhatLiesBehindOneThatRunsOnWaits150Microseconds) {  // [27]
   p.stealable = true;
-  p.wasted_wakes = kVeryManyWasted;
+  p.wasted = kVeryManyWasted;
   EXPECT_FALSE(look_after_a_switch_at_us(0));
   EXPECT_FALSE(look_at_us(149));
   EXPECT_TRUE(look_at_us(150));
@@ -154,12 +156,12 @@ TEST_F(Invite, NobodyIsCalledForNothing) {
 // ── what the poller brought ──
 
 TEST_F(Invite, WhatThePollerBroughtWaitsForItsOwnPatience) {
-  p.stealable = p.polled = true;
+  p.stealable = p.has_batch = true;
   EXPECT_EQ(us_until_called(0, 100), 2000);
 }
 
 TEST_F(Invite, WhoRestsBetweenBatchesKeepsUp) {
-  p.stealable = p.polled = true;
+  p.stealable = p.has_batch = true;
   for (std::int64_t us = 0; us < 100'000; us += 1000) {
     ++p.rests;
     EXPECT_FALSE(look_after_a_switch_at_us(us)) << us;
@@ -167,4 +169,4 @@ TEST_F(Invite, WhoRestsBetweenBatchesKeepsUp) {
 }
 
 }  // namespace
-}  // namespace vole::rt::sysmon
+}  // namespace vole::rt::wake_policy
