@@ -31,7 +31,7 @@ ALL = os.environ.get("VOLE_ALL_COMMANDS") == "1"
 FOLLOWED = {"README.md", "docs/getting-started.md"}  # by tools/check_readme.py
 NOT_TYPED = {
     r"vole exec psql ": "it asks a server: tests/servers/exec_same.py runs psql so, against one of its own",
-    r"bench/(run|curves|tracing)\.py": "hours; bench/run_test.py and its like run the runner on stand-ins",
+    r"bench/(run|curves|tracing|builds)\.py": "hours; bench/run_test.py and its like run the runner on stand-ins",
     r"bench/run_test\.py": "a test of its own, bench_run_test",
     r"build/release/bench/": "measurements, for a quiet machine; their programs are built by the tests",
     r"node test/": "minutes in a browser: measurements of the viewer",
