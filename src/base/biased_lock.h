@@ -35,25 +35,25 @@ class biased_lock {
   biased_lock& operator=(const biased_lock&) = delete;
 
   // ── by the word, from any thread ── `mine` is that of bias::revoke.
-  void acquire(const presence* mine = nullptr) noexcept {
+  void acquire(const presence* mine = nullptr) noexcept VOLE_UNCHECKED {
     word_.acquire();
     forget(mine);
   }
-  void acquire_next_of_kind(const presence* mine = nullptr) noexcept {
+  void acquire_next_of_kind(const presence* mine = nullptr) noexcept VOLE_UNCHECKED {
     word_.acquire_next_of_kind();
     forget(mine);
   }
-  bool try_acquire(const presence* mine = nullptr) noexcept {
+  bool try_acquire(const presence* mine = nullptr) noexcept VOLE_UNCHECKED {
     if (!word_.try_acquire()) return false;
     forget(mine);
     return true;
   }
-  void release() noexcept { word_.release(); }
+  void release() noexcept VOLE_UNCHECKED { word_.release(); }
   bool held() const noexcept { return word_.held(); }
 
   // ── with a presence ──
   // Returns the word that frees it, by free() or by a door (sched/park.h).
-  [[gnu::noinline]] atomic<std::uint32_t>* take(presence& mine) noexcept {
+  [[gnu::noinline]] atomic<std::uint32_t>* take(presence& mine) noexcept VOLE_UNCHECKED {
     if (is_biased_to(mine)) {
       if (try_enter_biased(mine)) return &mine.at;
       bias::exit_biased(mine);
@@ -72,7 +72,7 @@ class biased_lock {
     return true;
   }
   // If it is not our own: word() frees it.
-  [[gnu::always_inline]] taking try_take_word(const presence& mine) noexcept {
+  [[gnu::always_inline]] taking try_take_word(const presence& mine) noexcept VOLE_UNCHECKED {
     if (!word_.try_acquire()) [[unlikely]] return taking::held;
     return likely(bias::count(whose_, mine, 1)) ? taking::in : taking::unsettled;
   }
@@ -106,7 +106,7 @@ class biased_lock {
 
  private:
   // Another P's own lock is left alone: its owner may be inside it and wait for us.
-  [[gnu::noinline]] taking settle_biased(const presence& mine) noexcept {
+  [[gnu::noinline]] taking settle_biased(const presence& mine) noexcept VOLE_UNCHECKED {
     if (!bias::is_biased(whose_.biased_to.load(relaxed))) {
       bias::bias_towards(whose_, mine);
       return taking::in;

@@ -16,6 +16,7 @@
 #include "base/atomic.h"
 #include "base/lock_order.h"
 #include "base/sleeper_table.h"
+#include "base/thread_safety.h"
 #include "base/system.h"
 
 namespace vole::base {
@@ -25,35 +26,35 @@ inline void wake_sleeper_of(atomic<std::uint32_t>* word) noexcept {
 }
 
 template <lock_rank Rank>
-class lock {
+class VOLE_CAPABILITY("lock") lock {
  public:
   constexpr lock() noexcept = default;
   lock(const lock&) = delete;
   lock& operator=(const lock&) = delete;
 
-  void acquire() noexcept { acquire_word(word_); }
+  void acquire() noexcept VOLE_ACQUIRE() { acquire_word(word_); }
 
   // For a thread that holds other locks of this rank and takes them in an order of its own.
-  void acquire_next_of_kind() noexcept {
+  void acquire_next_of_kind() noexcept VOLE_ACQUIRE() {
     lock_order::took(Rank);
     std::uint32_t seen = 0;
     if (!word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed)) wait(word_);
   }
 
-  bool try_acquire() noexcept {
+  bool try_acquire() noexcept VOLE_TRY_ACQUIRE(true) {
     std::uint32_t seen = 0;
     if (!word_.compare_exchange_strong(seen, 1, std::memory_order_acquire, relaxed)) return false;
     lock_order::took(Rank);
     return true;
   }
 
-  void release() noexcept {
+  void release() noexcept VOLE_RELEASE() {
     if (!release_quietly()) [[unlikely]] wake_sleeper();
   }
 
   // release() in two halves, for callers that want no call in between. The lock is free when this
   // returns; false: wake_sleeper() is still to be called.
-  [[nodiscard]] bool release_quietly() noexcept { return release_word_quietly(word_); }
+  [[nodiscard]] bool release_quietly() noexcept VOLE_RELEASE() { return release_word_quietly(word_); }
   void wake_sleeper() noexcept { wake_sleeper_of(&word_); }  // takes its address, no more
 
   // For a biased lock or a door (sched/park.h), which frees the lock by storing 0 there, in the order
@@ -103,10 +104,10 @@ class lock {
 
 // Holds a lock for a block.
 template <class Lock>
-class holding {
+class VOLE_SCOPED_CAPABILITY holding {
  public:
-  explicit holding(Lock& l) noexcept : lock_(l) { lock_.acquire(); }
-  ~holding() { lock_.release(); }
+  explicit holding(Lock& l) noexcept VOLE_ACQUIRE(l) : lock_(l) { lock_.acquire(); }
+  ~holding() VOLE_RELEASE() { lock_.release(); }
   holding(const holding&) = delete;
   holding& operator=(const holding&) = delete;
 

@@ -71,14 +71,14 @@ class slab_core {
     }
   };
 
-  chunk* add_chunk_locked() noexcept;
+  chunk* add_chunk_locked() noexcept VOLE_REQUIRES(lock_);
   static std::size_t chunk_size(std::size_t wanted, std::size_t record) noexcept;
 
   const std::size_t record_bytes_;
   lock<lock_rank::slab> lock_;
   atomic<chunk*> first_{nullptr};
-  chunk* last_ = nullptr;               // under lock_
-  std::size_t next_bytes_ = kFirstChunk;  // under lock_
+  chunk* last_ VOLE_GUARDED_BY(lock_) = nullptr;
+  std::size_t next_bytes_ VOLE_GUARDED_BY(lock_) = kFirstChunk;
   atomic<std::size_t> count_{0};
   atomic<std::size_t> mapped_{0};
 };

@@ -12,6 +12,7 @@
 #include "arch/exception_globals.h"
 #include "arch/history.h"
 #include "arch/offsets.h"
+#include "base/fatal.h"
 #include "queue/runnable.h"
 #include "gmp/status.h"
 #include "gmp/wait_reason.h"
@@ -34,13 +35,6 @@ struct alignas(64) G : runnable {
   // ── switch ── owner: the M that runs it, or will
   status_word status;
   atomic<wait_reason> why{wait_reason::none};
-  // Not bool: gcc 12 then looks at several of them at once.
-  std::uint8_t started : 1 = 0;  // has a stack and a saved context
-  std::uint8_t exiting : 1 = 0;     // exit_goroutine() is unwinding it
-  std::uint8_t at_entry : 1 = 0;    // in a checkpoint that the compiler put there
-  std::uint8_t locked : 1 = 0;      // locked_m is not null; here, where a switch looks anyway
-  std::uint8_t homed : 1 = 0;       // locked_m is its home for now (sched/work/home.h), not bound to it
-  std::uint8_t has_exceptions : 1 = 0;  // departed while it handled one: `exceptions` is not empty
   std::uint32_t trace_seq = 0;    // its last number in generation trace_stamp (trace/emit.h)
   atomic<void*> sp{nullptr};    // the saved context, when not running
   std::uintptr_t wake_value = 0;  // what park() returns; written by the waker
@@ -67,6 +61,14 @@ struct alignas(64) G : runnable {
 };
 
 static_assert(sizeof(G) == (base::race::on ? 320 : 256));
+
+inline G* as_g(runnable* r) noexcept {
+#ifdef VOLE_CHECKED
+  if (r != nullptr && r->kind != runnable_kind::goroutine)
+    broken("runnable: something else was taken for a goroutine");
+#endif
+  return static_cast<G*>(r);
+}
 
 inline void keep_exceptions(G& g, const arch::exception_globals& e) noexcept {
   g.caught = e.caught;
@@ -104,8 +106,5 @@ inline void set_status(G& g, [[maybe_unused]] g_status from, g_status to) noexce
 #endif
   g.status.now_.store(to, std::memory_order_release);
 }
-
-// Anything to dead, when nobody else can see it.
-inline void set_dead(G& g) noexcept { g.status.now_.store(g_status::dead, std::memory_order_release); }
 
 }  // namespace vole::rt

@@ -23,7 +23,18 @@
 
 namespace vole::rt {
 
+struct M;
 struct P;
+
+// Is in a queue for the goroutine that was captured with its thread (sched/hold/strict.h).
+struct stand_in : runnable {
+  stand_in() noexcept {
+    kind = runnable_kind::stand_in;
+    locked = 1;
+  }
+  M* of = nullptr;
+  atomic<bool> queued{false};
+};
 
 struct alignas(64) M {
   hot_words<P> hot;
@@ -45,7 +56,7 @@ struct alignas(64) M {
   // Owner; sysmon reads.
   atomic<std::uint64_t> call{0};
 
-  G* picked = nullptr;            // chosen already; g0 runs it first
+  runnable* picked = nullptr;     // chosen already; g0 runs it first
   void* g0_sp = nullptr;          // g0's context, while a goroutine runs
   std::uint32_t lock_depth = 0;   // how often locked_g has locked it
   bool ends_with_g = false;       // that goroutine has ended: so must the thread [25]
@@ -55,8 +66,8 @@ struct alignas(64) M {
 
   // ── threads ──
   lock<lock_rank::retake> retake_lock;
-  P* away = nullptr;              // under retake_lock: taken from us, and may still be given back
-  bool patient = false;           // under retake_lock: the kernel was asked to serve others first
+  P* away VOLE_GUARDED_BY(retake_lock) = nullptr;    // taken from us, and may still be given back
+  bool patient VOLE_GUARDED_BY(retake_lock) = false;  // the kernel was asked to serve others first
   bool zombie = false;            // under retake_lock: the runtime ended without us
   struct {                        // the runtime's end looks at it: sched/run/end.cc
     std::int64_t cpu_first = 0, cpu = 0;  // ns; its CPU time, at first and last
@@ -80,8 +91,8 @@ struct alignas(64) M {
   // ── goroutines that come back to this thread ── (sched/work/home.h)
   struct {
     base::lock<lock_rank::home> lock;
-    runnable* first = nullptr;             // the inbox, linked by `next`; under the lock
-    runnable* last = nullptr;
+    runnable* first VOLE_GUARDED_BY(lock) = nullptr;  // the inbox, linked by `next`
+    runnable* last VOLE_GUARDED_BY(lock) = nullptr;
     atomic<std::uint32_t> mail{0};         // how many are in it; written under the lock
     atomic<bool> shut{false};              // written under the lock
     atomic<std::uint32_t> goroutines{0};   // how many have their home here
@@ -89,8 +100,7 @@ struct alignas(64) M {
   } home;
 
   // ── strict mode ── (sched/hold/strict.h)
-  G stand_in;                     // in a queue for the goroutine that was captured with its thread
-  atomic<bool> standing{false};   // it is in one
+  rt::stand_in stand_in;
   atomic<std::uint32_t> captured{
       0};                            // 1: asleep in the handler; making it 0 obliges to wake `park`
   atomic<bool> capturable{false};    // written by the handler; sysmon reads
@@ -127,7 +137,7 @@ inline void lock_m_to(M& m, G* g) noexcept {  // null: to none; owner
   }
 }
 
-// M contains a G (the stand-in): for offsetof the same holds as in g.h.
+// M contains a stand-in: for offsetof the same holds as in g.h.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 static_assert(offsetof(M, hot) + offsetof(hot_words<P>, in_rt) == VOLE_M_IN_RT);

@@ -36,7 +36,6 @@ class status_word {
 
  private:
   friend void set_status(struct G& g, g_status from, g_status to) noexcept;
-  friend void set_dead(struct G& g) noexcept;
   atomic<g_status> now_{g_status::idle};
 };
 

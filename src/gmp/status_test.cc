@@ -45,15 +45,6 @@ TEST(Status, FollowsTheTable) {  // [1]
   }
 }
 
-TEST(Status, BuryEndsAnyStatus) {
-  for (const g_status from : {idle, runnable, running, waiting, preempted, evicted}) {
-    G g;
-    lead_to(g, from);
-    set_dead(g);
-    EXPECT_EQ(status_of(g), dead);
-  }
-}
-
 // Records come from zeroed pages and are used as they are.
 TEST(Status, FreshGIsAllZeroes) {
   alignas(G) std::byte memory[sizeof(G)] = {};

@@ -18,7 +18,7 @@ void tell(M* m, waiter* w, std::uintptr_t value, bool at_end = false) noexcept {
   if (!at_end || w->g == nullptr) rt::wake(m, w, value);
 }
 
-bool unlock_guard(rt::G*, void* guard) noexcept {
+bool unlock_guard(rt::G*, void* guard) noexcept VOLE_UNCHECKED {  // queue_parked took it
   static_cast<base::lock<lock_rank::object>*>(guard)->release();
   return true;
 }
@@ -152,7 +152,7 @@ std::uintptr_t pollable::told(entry e) noexcept {
   return e == entry::ours ? kYours : e == entry::closed ? kClosed : kStopped;
 }
 
-std::uintptr_t pollable::queue_parked(way w, stop* by) noexcept {
+std::uintptr_t pollable::queue_parked(way w, stop* by) noexcept VOLE_UNCHECKED {  // its commit unlocks
   rt::G* const g = rt::this_goroutine();
   stay s{this, w, stay::having::place};
   s.ends = by;

@@ -27,7 +27,7 @@ struct kernel_side {
   atomic<std::uint32_t> broken{0};  // a break is on its way
   atomic<std::size_t> open{0};
   base::lock<lock_rank::poll> lock;
-  lifo<descriptor, &descriptor::next> free;  // under lock
+  lifo<descriptor, &descriptor::next> free VOLE_GUARDED_BY(lock);
 };
 constinit kernel_side kernel;
 constinit slab<descriptor> descriptors;
@@ -51,7 +51,7 @@ int start_locked() noexcept {
   return 0;
 }
 
-descriptor* take_locked() noexcept {
+descriptor* take_locked() noexcept VOLE_REQUIRES(kernel.lock) {
   descriptor* const d = kernel.free.pop();
   return d != nullptr ? d : descriptors.allocate_raw();
 }

@@ -21,9 +21,9 @@ namespace {
 
 using namespace rt;
 
-// The byte of bit-fields lies between `why` and `trace_seq`.
-constexpr std::uint32_t kFlags = offsetof(G, why) + 1;
-static_assert(offsetof(G, trace_seq) == kFlags + 1);
+// The byte of bit-fields lies between `kind` and `status`.
+constexpr std::uint32_t kFlags = offsetof(G, kind) + 1;
+static_assert(offsetof(G, status) == kFlags + 1);
 static_assert(sizeof(status_word) == 1 && sizeof(G::why) == 1 && sizeof(owner_count) == 8);
 static_assert(kWaitReasons <= int{kMostReasons});
 

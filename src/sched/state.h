@@ -1,7 +1,7 @@
 // sched: the shared rest [1]. One per process, reborn with every runtime.
 //
 // Law    constinit and trivially destructible: usable before main and after exit.
-//        Fields marked L are read and written under `sched.lock`.
+//        `L` in comments is `sched.lock`.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,9 @@ struct sched_state {
   base::lock<lock_rank::sched> lock;
 
   // ── queues ──
-  global_queue global;                             // L
-  lifo<P, &P::next> idle_ps;                       // L [19]
-  double_lifo<M, &M::next, &M::above> idle_ms;     // L [19]
+  global_queue global VOLE_GUARDED_BY(lock);
+  lifo<P, &P::next> idle_ps VOLE_GUARDED_BY(lock);  // [19]
+  double_lifo<M, &M::next, &M::above> idle_ms VOLE_GUARDED_BY(lock);  // [19]
   atomic<std::uint32_t> idle_p_count{0};           // written under L
   p_mask idle_mask;                                // written under L [17]
   parking::state parking;
@@ -49,14 +49,14 @@ struct sched_state {
 
   // ── stop the world ──
   atomic<bool> stopping{false};                    // written under L
-  std::uint32_t stop_wait = 0;                     // L: Ps not yet stopped
+  std::uint32_t stop_wait VOLE_GUARDED_BY(lock) = 0;  // Ps not yet stopped
   note stopped;                                    // stop_wait reached zero
 
   // ── threads ──
-  lifo<M, &M::next> free_ms;                       // L: records whose thread has ended
-  std::uint32_t m_count = 0;                       // L: threads alive or being made
+  lifo<M, &M::next> free_ms VOLE_GUARDED_BY(lock);  // records whose thread has ended
+  std::uint32_t m_count VOLE_GUARDED_BY(lock) = 0;  // threads alive or being made
   atomic<std::uint64_t> starts{0};                 // how often an M was given a P; written under L
-  std::int64_t refused_at = 0;                     // L: ns; when the kernel last refused a thread
+  std::int64_t refused_at VOLE_GUARDED_BY(lock) = 0;  // ns; when the kernel last refused a thread
   atomic<bool> unmanned{false};                    // a P lies idle for want of a thread
   atomic<std::uint32_t> zombies{0};
   atomic<std::uint32_t> evicted{0};                // goroutines on threads without a P
@@ -71,8 +71,8 @@ struct sched_state {
   // They have a lock of their own, so that ends of goroutines (every 32nd comes here) and queueing do
   // not meet.
   alignas(64) base::lock<lock_rank::records> records;
-  record_pool free_gs;                             // records [31]
-  lifo<g_name, &g_name::next> free_names;          // records
+  record_pool free_gs VOLE_GUARDED_BY(records);    // [31]
+  lifo<g_name, &g_name::next> free_names VOLE_GUARDED_BY(records);
   atomic<std::uint64_t> next_g_id{1};              // handed out in batches of 16
   atomic<std::uint64_t> guest_spawned{0};          // by plain threads, which have no P
 
@@ -85,8 +85,11 @@ struct sched_state {
   atomic<std::int64_t> coarse_now{0};              // ns; advanced by sysmon and by idle Ms
 
   P* p_at(std::uint32_t i) noexcept { return all[i].load(std::memory_order_acquire); }
-  void count_start_locked() noexcept { starts.store(starts.load(relaxed) + 1, relaxed); }
-  void reset() noexcept;                           // the end: as new, but for settings and ids
+  // How much is queued there, without L: a hint, and a word of the parking protocol.
+  std::size_t global_hint() const noexcept VOLE_UNCHECKED { return global.size_hint(); }
+  std::size_t global_now() const noexcept VOLE_UNCHECKED { return global.size_now(); }
+  void count_start_locked() noexcept VOLE_REQUIRES(lock) { starts.store(starts.load(relaxed) + 1, relaxed); }
+  void reset() noexcept VOLE_UNCHECKED;                           // the end: as new, but for settings and ids
 };
 
 [[gnu::visibility("hidden")]] extern sched_state sched;
@@ -96,7 +99,5 @@ extern slab<P> p_slab;
 extern slab<g_name> name_slab;
 // Of the Ps. They last as long as the process, since a channel may outlive its runtime.
 extern base::presence presences[kMaxProcs];
-
-inline G* as_g(runnable* r) noexcept { return static_cast<G*>(r); }
 
 }  // namespace vole::rt

@@ -113,11 +113,11 @@ class alignas(64) timer_set {
     dead.guard_.acquire();
     guard_.acquire_next_of_kind();
     dead.heap_.clear(
-        [&](timer* t) {
+        [&](timer* t) VOLE_UNCHECKED {
           t->home.store(this, std::memory_order_release);  // pairs: stop
           kept &= heap_.push(t);
         },
-        [&](G* g, std::int64_t when) { kept &= heap_.push_sleeper(g, when); });
+        [&](G* g, std::int64_t when) VOLE_UNCHECKED { kept &= heap_.push_sleeper(g, when); });
     dead.see_first_locked();
     see_first_locked();
     guard_.release();
@@ -134,20 +134,20 @@ class alignas(64) timer_set {
   }
 
  private:
-  added placed_locked(std::int64_t when) noexcept {
+  added placed_locked(std::int64_t when) noexcept VOLE_REQUIRES(guard_) {
     if (when >= first_.load(relaxed)) return added::behind;
     first_.store(when, seq_cst);
     return added::in_front;
   }
-  void see_first_locked() noexcept {
+  void see_first_locked() noexcept VOLE_REQUIRES(guard_) {
     const std::int64_t when = heap_.empty() ? kNoTimer : heap_.first_when();
     if (when != first_.load(relaxed)) first_.store(when, seq_cst);
   }
 
   lock<lock_rank::timer> guard_;
   atomic<std::int64_t> first_{kNoTimer};     // written under guard_
-  timer_heap heap_;                          // under guard_
-  std::size_t rising_ = 0;                   // under guard_: sleepers taken last
+  timer_heap heap_ VOLE_GUARDED_BY(guard_);
+  std::size_t rising_ VOLE_GUARDED_BY(guard_) = 0;  // sleepers taken last
   alignas(64) atomic<timer*> firing_{nullptr};
   atomic<bool> busy_{false};
 };

@@ -48,7 +48,7 @@ bool slice_is_over(M& m) noexcept {
 
 bool somebody_waits(const P& p) noexcept {
   if (sched.stopping.load(seq_cst) || sched.idle_p_count.load(seq_cst) != 0) return false;
-  return has_work(p) || sched.global.size_hint() != 0 || first_of_all_timers() <= os::now_ns();
+  return has_work(p) || sched.global_hint() != 0 || first_of_all_timers() <= os::now_ns();
 }
 
 // Past the limit of threads it keeps its P.
@@ -102,7 +102,7 @@ void become_captured(M& m, P* p) noexcept {
   m.hot.attention.store(0, seq_cst);  // what was asked is done; acquire_p asks again for a stop
   sched.captured_ms.fetch_add(1, seq_cst);
   m.captured.store(1, seq_cst);
-  if (!m.standing.exchange(true, seq_cst)) push_global(&m.stand_in);  // pairs: claim_picked
+  if (!m.stand_in.queued.exchange(true, seq_cst)) push_global(&m.stand_in);  // pairs: run_stand_in_g0
   if (p != nullptr) hand_off(p);
   if (sched.forks.load(seq_cst) != 0) release_all_captured();  // pairs: before_fork
 }

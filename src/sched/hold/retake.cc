@@ -23,7 +23,7 @@ void end_eviction(G& g, g_status to) noexcept {
 
 namespace vole::rt::retake {
 
-M* lock_owner(P* p) noexcept {
+M* lock_owner(P* p) noexcept VOLE_UNCHECKED {  // held when it returns an M
   M* const m = p->m.load(seq_cst);
   if (m == nullptr) return nullptr;
   m->retake_lock.acquire_next_of_kind();  // order: Ps by number
@@ -64,7 +64,7 @@ constexpr std::int64_t kSliceWithoutP = 20 * 1000 * 1000;  // ns
 
 // If the look succeeds `attention` is neither set nor cleared: another thread whose look has failed
 // may be counting on it, and the M may be between its store of in_rt and its test.
-bool expose(P* p) noexcept {
+bool expose(P* p) noexcept VOLE_UNCHECKED {  // lock_owner's lock
   M* const m = lock_owner(p);
   if (m == nullptr) return false;
   m->hot.hide();
@@ -83,7 +83,7 @@ bool expose(P* p) noexcept {
   return moved;
 }
 
-bool evict(P* p, bool runs_on) noexcept {
+bool evict(P* p, bool runs_on) noexcept VOLE_UNCHECKED {  // hide's lock
   M* const m = hide(p);
   if (m == nullptr) return false;
   os::membarrier();

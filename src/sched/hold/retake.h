@@ -31,7 +31,7 @@ M* hide(P* p) noexcept;
 
 // After the barrier: is it ours? The retake lock is still held, and stays so. If yes, the goroutine
 // has become `evicted` and runs on; m->away is the P.
-bool look(M* m, P* p) noexcept;
+bool look(M* m, P* p) noexcept VOLE_REQUIRES(m->retake_lock);
 
 // All of it for one P that is to be used elsewhere: hands it off. False: the M is inside the
 // runtime, and has been asked to yield. runs_on: the thread will compete with others for a

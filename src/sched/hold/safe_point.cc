@@ -24,12 +24,12 @@ struct asker_state {
 constinit asker_state own{};
 
 struct shipped_env {
-  void lock() const noexcept { sched.lock.acquire(); }
-  void unlock() const noexcept { sched.lock.release(); }
+  void lock() const noexcept VOLE_ACQUIRE(sched.lock) { sched.lock.acquire(); }
+  void unlock() const noexcept VOLE_RELEASE(sched.lock) { sched.lock.release(); }
   P& p_at(std::uint32_t i) const noexcept { return *sched.p_at(i); }
   bool is_idle_locked(std::uint32_t i) const noexcept { return sched.idle_mask.test(i); }
   M* lock_owner(P& p) const noexcept { return retake::lock_owner(&p); }
-  void unlock_owner(M& m) const noexcept { m.retake_lock.release(); }
+  void unlock_owner(M& m) const noexcept VOLE_UNCHECKED { m.retake_lock.release(); }
   M*& hidden(std::uint32_t i) const noexcept { return own.hidden[i]; }
   void membarrier() const noexcept { os::membarrier(); }
   void call(P& p) const noexcept { own.fn(p, own.arg); }

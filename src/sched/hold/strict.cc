@@ -3,6 +3,7 @@
 #include "arch/sanitizer.h"
 #include "base/fatal.h"
 #include "os/os.h"
+#include "sched/hold/thread.h"
 #include "sched/run/lifecycle.h"
 #include "sched/state.h"
 
@@ -34,7 +35,7 @@ void begin() noexcept {
 }
 
 void thread_begins(M& m) noexcept {
-  lock_to(m.stand_in, &m);
+  m.stand_in.of = &m;
   m.capturable.store(false, relaxed);
   m.slice_timer = -1;
   m.slice_p = nullptr;
@@ -63,9 +64,9 @@ bool sees_to(const M& m, std::int64_t cpu) noexcept {
   return on() && m.capturable.load(relaxed) && cpu < kSignalWithin;
 }
 
-bool claim_picked(M& m) noexcept {
-  m.standing.store(false, seq_cst);  // pairs: capture
-  return claim(m);
+void run_stand_in_g0(M& m, stand_in& s) noexcept {
+  s.queued.store(false, seq_cst);  // pairs: become_captured
+  if (claim(*s.of)) give_p_g0(m, *s.of);
 }
 
 void release_all_captured() noexcept {

@@ -7,17 +7,17 @@
 //     the M's stand-in   -> the global queue
 //     the P              -> handed off
 //     sleep on the M's note, inside the handler, until
-//       an M picks the stand-in:      with that M's P, -> running   (locked.cc)
+//       an M runs the stand-in:       with that M's P, -> running   (run_stand_in_g0)
 //       it is released:               without a P, -> evicted       (release_all_captured)
 //
 // The goroutine keeps its thread, so registers, locks, thread_locals and errno are as they were.
-// The stand-in is a G inside the M that is never run: an M that picks it from a queue finds the
+// The stand-in is a runnable of its own kind, inside the M: an M that takes it from a queue finds the
 // captured thread behind it or, after a release, nobody. The goroutine itself is in no queue
 // meanwhile, and its lock_os_thread is not touched.
 //
-//     capture                            the M that picks the stand-in
-//     captured = 1      (seq_cst)        standing = false  (seq_cst)
-//     standing = true? else push         captured 1 -> 0? wake : drop it
+//     capture                            the M that takes the stand-in
+//     captured = 1      (seq_cst)        queued = false    (seq_cst)
+//     queued = true? else push           captured 1 -> 0? wake : drop it
 //
 // A stand-in left in a queue by a release serves the next capture, or is dropped before it; never
 // both, never neither.
@@ -45,11 +45,9 @@ bool on() noexcept;                    // asked for, and possible in this build
 bool sees_to(const M& m, std::int64_t cpu) noexcept;
 
 // ── captured threads ──
-inline bool is_stand_in(const G* g) noexcept {
-  return g->locked_m != nullptr && g == &g->locked_m->stand_in;
-}
-// The stand-in has been taken from a queue. True: the captured thread is the caller's to wake.
-bool claim_picked(M& m) noexcept;
+// The stand-in has been taken from a queue: m gives its P to the captured thread, and keeps it if that
+// was released.
+void run_stand_in_g0(M& m, stand_in& s) noexcept;
 // Every captured thread runs on, without a P. Takes no lock.
 void release_all_captured() noexcept;
 // Captured threads are released for as long as a fork lasts.

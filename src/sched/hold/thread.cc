@@ -16,7 +16,7 @@ namespace {
 struct idle_env : shipped_env {
   static std::int64_t patience() noexcept { return wake_policy::surplus_patience(); }
   bool is_idle_locked(const M& m) const noexcept { return m.idle.load(relaxed); }
-  static bool too_many_locked() noexcept { return wake_policy::too_many(sched.idle_ms.size()); }
+  static bool too_many_locked() noexcept VOLE_UNCHECKED { return wake_policy::too_many(sched.idle_ms.size()); }
 };
 
 }  // namespace
@@ -122,6 +122,16 @@ bool stop_m(M& m) noexcept {
 void hand_off(P* p) noexcept {
   shipped_env env;
   parking::hand_off(env, p);
+}
+
+void give_p_g0(M& m, M& to) noexcept {
+  P* const p = release_p(m);
+  sched.lock.acquire();
+  sched.count_start_locked();
+  sched.lock.release();
+  wake_policy::is_woken_for_one(to);
+  to.next_p = p;
+  to.park.wake();
 }
 
 }  // namespace vole::rt

@@ -10,6 +10,7 @@
 
 #include "gmp/m.h"
 #include "gmp/p.h"
+#include "sched/state.h"
 
 namespace vole::rt {
 
@@ -21,21 +22,23 @@ void attach_p(M& m, P* p) noexcept;
 P* detach_p(M& m) noexcept;
 
 // ── the idle list ── under the scheduler lock
-P* pop_idle_p_locked(P* preferred) noexcept;  // nullptr: none, or the world is stopping
-void put_idle_p_locked(P* p) noexcept;
+P* pop_idle_p_locked(P* preferred) noexcept VOLE_REQUIRES(sched.lock);  // nullptr: none, or the world is stopping
+void put_idle_p_locked(P* p) noexcept VOLE_REQUIRES(sched.lock);
 
 // Moves all that is queued at p to the head of the global queue.
-void drain_queue_locked(P* p) noexcept;
+void drain_queue_locked(P* p) noexcept VOLE_REQUIRES(sched.lock);
 // The thread for m cannot be made: the P that travels with it becomes idle, until an evicted goroutine
 // comes in and takes it [24], and its queue becomes global. That breaks I1 for as long as it takes;
 // sysmon asks again from time to time.
-void call_off_locked(M& m) noexcept;
+void call_off_locked(M& m) noexcept VOLE_REQUIRES(sched.lock);
 
 // ── Ms ──
 // Sleeps as an idle M. False: the thread must end. Otherwise the M owns a P.
 bool stop_m(M& m) noexcept;
 // The M gives its P to an M that needs one [22]. It must not use it afterwards.
 void hand_off(P* p) noexcept;
+// m gives its P to `to`, which sleeps and is nobody else's to wake.
+void give_p_g0(M& m, M& to) noexcept;
 
 // For functions that sleep on m.park by themselves.
 bool awake(M& m) noexcept;                    // after the sleep; as stop_m

@@ -16,7 +16,7 @@ namespace {
 
 struct maker_state {
   base::lock<lock_rank::thread_maker> lock;
-  fifo<M, &M::next> waiting;                    // under lock: threads that are to be made
+  fifo<M, &M::next> waiting VOLE_GUARDED_BY(lock);  // threads that are to be made
   atomic<std::uint32_t> wake_word{0};           // grows with every request
   atomic<bool> closing{false};
   os::thread thread;

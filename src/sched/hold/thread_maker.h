@@ -11,12 +11,13 @@
 #pragma once
 
 #include "gmp/m.h"
+#include "sched/state.h"
 
 namespace vole::rt::thread_maker {
 
 // A record, counted; under the scheduler lock. nullptr: the limit is reached, by evictions.
-M* new_m_locked() noexcept;
-bool may_grow_locked() noexcept;  // could there be one thread more?
+M* new_m_locked() noexcept VOLE_REQUIRES(sched.lock);
+bool may_grow_locked() noexcept VOLE_REQUIRES(sched.lock);  // could there be one thread more?
 void tell_limit() noexcept;       // says, once, that there cannot, and what follows from it
 void deliver(M* m) noexcept;    // its thread will start in m_main
 void arrived() noexcept;        // first thing in m_main

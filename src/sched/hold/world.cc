@@ -21,7 +21,7 @@ namespace {
 
 constinit base::lock<lock_rank::world> one_stopper;
 
-void retake_all() noexcept {
+void retake_all() noexcept VOLE_UNCHECKED {  // hide's locks, all at once
   shipped_env env;
   static constinit M* hidden[kMaxProcs];  // one stopper at a time
   const std::uint32_t n = sched.procs.load(relaxed);
@@ -90,7 +90,7 @@ void drain(P* p) noexcept {
 
 }  // namespace
 
-void keep_going() noexcept {
+void keep_going() noexcept VOLE_UNCHECKED {  // until may_stop
   strict::leave_alone(1);  // until may_stop: we hold one_stopper
   one_stopper.acquire();
   if (lifecycle::is_zombie()) {
@@ -99,7 +99,7 @@ void keep_going() noexcept {
   }
 }
 
-void may_stop() noexcept {
+void may_stop() noexcept VOLE_UNCHECKED {
   one_stopper.release();
   strict::leave_alone(-1);
 }
@@ -128,7 +128,7 @@ void start() noexcept {
   for (std::uint32_t i = 0; i < n; ++i)
     if (P* const p = sched.p_at(i); p->status.load(relaxed) == p_status::stopped) hand_off(p);
   // Before the lock goes: afterwards the runtime may end under a stopper on a goroutine.
-  if (sched.global.size_now() != 0) submit();
+  if (sched.global_now() != 0) submit();
   trace::stop_ends();
   may_stop();
 }
@@ -142,7 +142,7 @@ void begin() noexcept {
   env.unlock();
 }
 
-void end() noexcept {
+void end() noexcept VOLE_UNCHECKED {  // stop took it
   trace::stop_ends();
   one_stopper.release();
 }

@@ -99,7 +99,7 @@ TEST(Regain, ElseItGoesOnWithoutAndQueuesWhenItEnters) {  // [24]
     regain();
     EXPECT_EQ(m->p, nullptr);
     std::thread late([&] {
-      while (sched.global.size_now() == 0) std::this_thread::yield();  // it waits there
+      while (sched.global_now() == 0) std::this_thread::yield();  // it waits there
       hand_off(all[0]);
       hand_off(all[1]);
     });
@@ -179,7 +179,7 @@ TEST(HandOff, TheLastOneKeepsThePollerManned) {  // [22]
 std::size_t global_queue_behind(void (*leave_it)(M*)) {
   std::size_t seen = 99;
   alone(1, [&] {
-    vole::go([&] { seen = sched.global.size_now(); });
+    vole::go([&] { seen = sched.global_now(); });
     M* const m = enter();
     m->p->schedtick.store(0, relaxed);  // the global queue's turn is far away
     m->hot.attention.store(1, seq_cst);

@@ -3,9 +3,7 @@
 #include "sched/life/enter.h"
 #include "sched/work/home.h"
 #include "sched/state.h"
-#include "sched/hold/strict.h"
 #include "sched/hold/thread.h"
-#include "sched/wake_policy/policy.h"
 #include "trace/emit.h"
 
 namespace vole::rt {
@@ -46,17 +44,9 @@ bool stop_locked_m(M& m) noexcept {
 }
 
 void start_locked_m(M& m, G* g) noexcept {
-  M* const to = g->locked_m;
-  const bool captured = strict::is_stand_in(g);
-  if (captured && !strict::claim_picked(*to)) return;  // it was released, and runs
-  P* const p = release_p(m);
-  sched.lock.acquire();
-  sched.count_start_locked();
-  sched.lock.release();
-  if (!captured) to->picked = g;
-  wake_policy::is_woken_for_one(*to);
-  to->next_p = p;
-  to->park.wake();
+  M& to = *g->locked_m;
+  to.picked = g;
+  give_p_g0(m, to);
 }
 
 }  // namespace vole::rt

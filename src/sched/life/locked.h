@@ -16,7 +16,7 @@ void unlock_thread() noexcept;
 
 // The loop's part, on g0.
 bool stop_locked_m(M& m) noexcept;         // sleeps until its goroutine is due; as stop_m
-// Gives our P and g to g's own M; keeps the P if g stands in for a captured thread that was released.
+// Gives our P and g to g's own M.
 void start_locked_m(M& m, G* g) noexcept;
 
 }  // namespace vole::rt

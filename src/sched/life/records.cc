@@ -94,7 +94,7 @@ void recycle_g(M& m, G* g) noexcept {
 }
 
 void recycle_g_guest(G* g) noexcept {
-  set_dead(*g);
+  set_status(*g, g_status::idle, g_status::dead);
   sched.records.acquire();
   if (g->name != nullptr) sched.free_names.push(g->name);
   reset(g);

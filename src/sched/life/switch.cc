@@ -51,7 +51,7 @@ inline void swap_exceptions(M& m, G* from, G* to) noexcept {
 // A yield may return at once unless somebody else has anything to do: a request, mail, global work,
 // the own queue.
 bool nothing_else_to_do(M& m) noexcept {
-  return m.hot.attention.load(relaxed) == 0 && !is_told(m) && sched.global.size_hint() == 0 &&
+  return m.hot.attention.load(relaxed) == 0 && !is_told(m) && sched.global_hint() == 0 &&
          m.p->ring.size() == 0 && m.p->runnext.load(relaxed) == nullptr &&
          m.p->ready_next.load(relaxed) == nullptr;
 }
@@ -81,7 +81,7 @@ bool nothing_else_to_do(M& m) noexcept {
 [[gnu::always_inline]] inline bool others_are_due(const P& p) noexcept {
   return is_fair_tick(p) && p.ready_next.load(relaxed) == nullptr &&
          p.runnext.load(relaxed) == nullptr &&
-         (sched.global.size_hint() != 0 || first_timer(p.id) != kNoTimer);
+         (sched.global_hint() != 0 || first_timer(p.id) != kNoTimer);
 }
 
 // The M has a P and may run any goroutine here: it is not locked to one, and nobody asks for it.
@@ -93,16 +93,21 @@ bool nothing_else_to_do(M& m) noexcept {
   return likely(both_zero(m.hot.attention, m.hot.unplain));
 }
 
-// A picked goroutine that has no stack yet, or is locked to a thread: can it run right here?
-[[gnu::noinline]] G* settle(M& m, G* g) noexcept {
-  if (home::is_home(m, *g)) return g;
-  if (!g->locked && (g->started || attach_cached_stack(*m.p, g))) return g;
-  m.picked = g;
+// A picked goroutine that has no stack yet, or is locked to a thread: can it run right here? What is no
+// goroutine cannot.
+[[gnu::noinline]] G* settle(M& m, runnable* r) noexcept {
+  if (!r->locked) [[likely]] {
+    G* const g = as_g(r);
+    if (g->started || attach_cached_stack(*m.p, g)) return g;
+  } else if (r->homed && home::is_home(m, *as_g(r))) {
+    return as_g(r);
+  }
+  m.picked = r;
   return nullptr;
 }
 
-// The next goroutine of the own queue, ready to run right here; nullptr: ask g0 (m.picked is then the
-// goroutine that was taken already, if any). An unstarted G comes with a stack, unless `spare` fits it.
+// The next goroutine of the own queue, ready to run right here; nullptr: ask g0 (m.picked is then what
+// was taken already, if anything). An unstarted G comes with a stack, unless `spare` fits it.
 [[gnu::always_inline]] inline G* pick(M& m, const stack* spare) noexcept {
   P* const p = m.p;
   if (p == nullptr || !is_free(m) || is_told(m)) return nullptr;
@@ -112,38 +117,38 @@ bool nothing_else_to_do(M& m) noexcept {
     r = take_next_owner(*p);
     if (r == nullptr) return nullptr;
   }
-  G* const g = static_cast<G*>(r);
-  if (!g->locked) [[likely]] {
+  if (!r->locked) [[likely]] {  // a goroutine
+    G* const g = as_g(r);
     if (g->started) return g;
     if (spare != nullptr && spare->bytes == g->stack.bytes) return g;
   }
-  return settle(m, g);
+  return settle(m, r);
 }
 
 // Most switches, without a call, while nobody handles an exception: to the goroutine that was readied
 // last or, for a yield, to the ring's oldest. nullptr: pick() must look further.
-[[gnu::always_inline]] inline bool runs_plainly(const G& g) noexcept {
-  return likely(g.started && !g.locked && !g.has_exceptions);
+[[gnu::always_inline]] inline bool runs_plainly(const runnable& r) noexcept {
+  return likely(r.started && !r.locked && !r.has_exceptions);
 }
 
 [[gnu::always_inline]] inline G* take_ready_next_plainly(M& m, P& p) noexcept {
-  G* const g = static_cast<G*>(p.ready_next.load(relaxed));
-  if (g != nullptr && runs_plainly(*g) && is_free_plainly(m) && m.exceptions->empty()) [[likely]] {
+  runnable* const r = p.ready_next.load(relaxed);
+  if (r != nullptr && runs_plainly(*r) && is_free_plainly(m) && m.exceptions->empty()) [[likely]] {
     p.ready_next.store(nullptr, relaxed);
-    return g;
+    return as_g(r);
   }
   return nullptr;
 }
 
 // (Whether it runs plainly is known only when it is out of the ring.)
-[[gnu::always_inline]] inline G* take_oldest_plainly(M& m, P& p) noexcept {
+[[gnu::always_inline]] inline runnable* take_oldest_plainly(M& m, P& p) noexcept {
   if (!is_free_plainly(m) || !m.exceptions->empty()) [[unlikely]] return nullptr;
   if (!likely(p.ready_next.load(relaxed) == nullptr) || !likely(p.runnext.load(relaxed) == nullptr) ||
       p.ring.newest_is_marked_owner() || !likely(!is_fair_tick(p)))
     return nullptr;
-  G* const g = static_cast<G*>(p.ring.pop_owner());
-  if (likely(g != nullptr)) bump_tick(p);
-  return g;
+  runnable* const r = p.ring.pop_owner();
+  if (likely(r != nullptr)) bump_tick(p);
+  return r;
 }
 
 [[gnu::noinline]] vole_next depart(M& m) noexcept {
@@ -188,7 +193,7 @@ bool yielded_to_global(G* g, void*) noexcept {
 }
 
 // picked: out of the ring already.
-[[gnu::noinline]] vole_next yield_slowly(M& m, void* sp, G* picked) noexcept {
+[[gnu::noinline]] vole_next yield_slowly(M& m, void* sp, runnable* picked) noexcept {
   G* const g = m.curg;
   if (picked == nullptr && nothing_else_to_do(m)) {
     arch::san_aim(m.san, g->stack.lo, g->history.fiber());
@@ -254,8 +259,9 @@ extern "C" vole_next vole_decide_yield(void* sp) noexcept {
   M& m = *arch::this_m();
   if (!try_enter(&m)) [[unlikely]] return yield_without_p(sp);
   P& p = *m.p;
-  G* const next = take_oldest_plainly(m, p);
-  if (next == nullptr || !runs_plainly(*next)) [[unlikely]] return yield_slowly(m, sp, next);
+  runnable* const oldest = take_oldest_plainly(m, p);
+  if (oldest == nullptr || !runs_plainly(*oldest)) [[unlikely]] return yield_slowly(m, sp, oldest);
+  G* const next = as_g(oldest);
   G* const g = m.curg;
   g->history.before_wait();
   g->sp.store(sp, relaxed);

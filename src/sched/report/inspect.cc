@@ -70,7 +70,7 @@ snapshot take_snapshot() noexcept {
   s.procs = sched.procs.load(relaxed);
   s.idle_procs = sched.idle_p_count.load(relaxed);
   s.spinning = sched.parking.spinning.load(relaxed);
-  s.global_queue = sched.global.size_now();
+  s.global_queue = sched.global_now();
   for (const atomic<P*>& slot : sched.all) {  // all deaths before all births: never too few alive
     const P* const p = slot.load(std::memory_order_acquire);
     if (p == nullptr) break;

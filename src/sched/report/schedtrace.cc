@@ -61,7 +61,8 @@ std::uint64_t queued_on(const P& p) noexcept {
 }
 std::uint64_t ready_next_on(const P& p) noexcept { return p.ready_next.load(relaxed) != nullptr ? 1 : 0; }
 
-void put_totals_locked(page& out, std::uint64_t idle_ps, std::int64_t now) noexcept {
+void put_totals_locked(page& out, std::uint64_t idle_ps, std::int64_t now) noexcept
+    VOLE_REQUIRES(sched.lock) {
   const int spinning = sched.parking.spinning.load(relaxed);
   out << "SCHED " << static_cast<std::uint64_t>((now - own.began) / kMilli)
       << "ms: maxprocs=" << std::uint64_t{sched.procs.load(relaxed)} << " idleprocs=" << idle_ps
@@ -69,7 +70,7 @@ void put_totals_locked(page& out, std::uint64_t idle_ps, std::int64_t now) noexc
       << " spinningthreads=" << static_cast<std::uint64_t>(spinning > 0 ? spinning : 0)
       << " needspinning=" << static_cast<std::uint64_t>(sched.parking.need_spinning.load(relaxed))
       << " idlethreads=" << std::uint64_t{sched.idle_ms.size()}
-      << " runqueue=" << std::uint64_t{sched.global.size_hint()};
+      << " runqueue=" << std::uint64_t{sched.global_hint()};
 }
 
 // A safe point: the owner moves no goroutine from one place to the next while it

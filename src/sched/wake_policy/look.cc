@@ -59,7 +59,7 @@ bool look_at(P& p, std::int64_t now) noexcept {
 }
 
 void look_at_global(bool urgent, std::int64_t now) noexcept {
-  const bool waits = sched.idle_p_count.load(relaxed) != 0 && sched.global.size_hint() != 0;
+  const bool waits = sched.idle_p_count.load(relaxed) != 0 && sched.global_hint() != 0;
   if (!waits) {
     last_look.global_since = 0;
   } else if (last_look.global_since == 0) {

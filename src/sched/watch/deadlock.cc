@@ -33,7 +33,7 @@ stillness see() noexcept {
     const bool sleeps = (m->idle.load(seq_cst) || m->polling.load(seq_cst)) && !home::has_mail_now(*m);
     asleep += m->alive.load(std::memory_order_acquire) && sleeps ? 1u : 0u;
   });
-  return {asleep == sched.m_count && sched.global.size_hint() == 0 &&
+  return {asleep == sched.m_count && sched.global_hint() == 0 &&
               !sched.stopping.load(relaxed) &&
               sched.idle_p_count.load(relaxed) == sched.procs.load(relaxed),
           sched.m_count, sched.starts.load(relaxed)};

@@ -107,9 +107,9 @@ bool look_while_idle(std::uint32_t seen_word, std::int64_t now) noexcept {
 }
 
 slices::demand wanted(std::int64_t now) noexcept {
-  if (sched.global.size_hint() == 0) own.network_came = false;
+  if (sched.global_hint() == 0) own.network_came = false;
   if (own.network_came || first_of_all_timers() <= now) return slices::demand::urgent;
-  return sched.global.size_hint() != 0 ? slices::demand::work : slices::demand::none;
+  return sched.global_hint() != 0 ? slices::demand::work : slices::demand::none;
 }
 
 // One look at every P. Returns the most alarming finding.

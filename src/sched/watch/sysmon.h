@@ -13,6 +13,8 @@
 
 #include <cstdint>
 
+#include "sched/state.h"
+
 namespace vole::rt::sysmon {
 
 int start() noexcept;           // 0 or errno
@@ -21,7 +23,7 @@ void wake_by(std::int64_t when) noexcept;  // a timer is due then, before all ot
 // Wakes it if it looks more seldom than that: a call may block.
 inline constexpr std::int64_t kCallMost = 100 * 1000;
 void hurry(std::int64_t slower_than) noexcept;
-void wake_locked() noexcept;    // a P left the all-idle state; under the scheduler lock
+void wake_locked() noexcept VOLE_REQUIRES(sched.lock);  // a P left the all-idle state; under the scheduler lock
 
 // For tests: does it sleep because every P is idle? How often was it woken?
 bool is_asleep() noexcept;

@@ -28,6 +28,8 @@ inline bool has_work(const P& p) noexcept {
   return p.ready_next.load(relaxed) != nullptr || has_stealable(p);
 }
 
+// Its functions are called by sched/work/parking.h, which takes L and gives it back: clang checks that.
+// That _locked ones are called under L, tests/model shows; hence they are VOLE_UNCHECKED.
 struct shipped_env {
   shipped_env() = default;
   explicit shipped_env(const wake_policy::reason& r) noexcept : why(r) {}
@@ -36,47 +38,47 @@ struct shipped_env {
 
   // ── the words ──
   parking::state& parking_state() const noexcept { return sched.parking; }
-  auto& idle_ps() const noexcept { return sched.idle_ps; }
+  auto& idle_ps() const noexcept VOLE_UNCHECKED { return sched.idle_ps; }
   auto& idle_p_count() const noexcept { return sched.idle_p_count; }
   p_mask& idle_mask() const noexcept { return sched.idle_mask; }
-  auto& idle_ms() const noexcept { return sched.idle_ms; }
+  auto& idle_ms() const noexcept VOLE_UNCHECKED { return sched.idle_ms; }
   atomic<bool>& stopping() const noexcept { return sched.stopping; }
-  std::uint32_t stop_wait_locked() const noexcept { return sched.stop_wait; }
-  void set_stop_wait_locked(std::uint32_t n) const noexcept { sched.stop_wait = n; }
-  void lock() const noexcept { sched.lock.acquire(); }
-  void unlock() const noexcept { sched.lock.release(); }
+  std::uint32_t stop_wait_locked() const noexcept VOLE_UNCHECKED { return sched.stop_wait; }
+  void set_stop_wait_locked(std::uint32_t n) const noexcept VOLE_UNCHECKED { sched.stop_wait = n; }
+  void lock() const noexcept VOLE_ACQUIRE(sched.lock) { sched.lock.acquire(); }
+  void unlock() const noexcept VOLE_RELEASE(sched.lock) { sched.lock.release(); }
 
   // ── a P ──
   bool is_idle_locked(const P& p) const noexcept {
     return p.status.load(relaxed) == p_status::idle;
   }
   void becomes_idle_locked(P& p) const noexcept;
-  void leaves_idle_locked(P& p, std::uint32_t were_idle) const noexcept;
+  void leaves_idle_locked(P& p, std::uint32_t were_idle) const noexcept VOLE_UNCHECKED;
   void becomes_stopped(P& p) const noexcept { set_status(p, p_status::stopped); }
   void wake_stopper_locked() const noexcept { sched.stopped.wake(); }
   P* release_p(M& m) const noexcept { return rt::release_p(m); }
   void acquire_p(M& m, P* p) const noexcept { rt::acquire_p(m, p); }
-  void drain_queue_locked(P& p) const noexcept { rt::drain_queue_locked(&p); }
+  void drain_queue_locked(P& p) const noexcept VOLE_UNCHECKED { rt::drain_queue_locked(&p); }
   void is_handed_off(P& p) const noexcept { p.hand_offs.add_owner(); }
   void is_set_aside_locked() const noexcept { sched.unmanned.store(true, seq_cst); }
 
   // ── a thread for it ──
   void becomes_idle(M& m) const noexcept { set_status(m, m_status::idle); }
   void leaves_idle(M& m) const noexcept { set_status(m, m_status::awake); }
-  M* new_m_locked() const noexcept;
-  void starts_locked(M& m) const noexcept;
+  M* new_m_locked() const noexcept VOLE_UNCHECKED;
+  void starts_locked(M& m) const noexcept VOLE_UNCHECKED;
   void wake(M& m) const noexcept { m.park.wake(); }
   void deliver(M& m) const noexcept;
   void tell_limit() const noexcept;
 
   // ── work ──
   bool has_work(const P& p) const noexcept { return rt::has_work(p); }
-  bool has_global_work() const noexcept { return sched.global.size_now() != 0; }
-  bool has_global_work_locked() const noexcept { return sched.global.size_hint() != 0; }
-  bool must_keep_polling_locked() const noexcept;
+  bool has_global_work() const noexcept { return sched.global_now() != 0; }
+  bool has_global_work_locked() const noexcept { return sched.global_hint() != 0; }
+  bool must_keep_polling_locked() const noexcept VOLE_UNCHECKED;
   void tell_poller() const noexcept;
   bool any_work() const noexcept {
-    if (sched.global.size_now() != 0) return true;
+    if (sched.global_now() != 0) return true;
     const std::uint32_t n = sched.procs.load(std::memory_order_acquire);  // we have no P any more
     for (std::uint32_t i = 0; i < n; ++i) {
       const P& p = *sched.p_at(i);

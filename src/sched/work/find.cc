@@ -30,28 +30,28 @@ void fire_own_timers(M& m) noexcept {
 }
 
 // Takes a goroutine that only this thread may run. After `most` of them in a row others have a turn.
-G* find_mail(M& m, std::uint32_t most) noexcept {
-  G* const g = m.home.in_a_row < most ? home::take(m) : nullptr;
-  m.home.in_a_row = g != nullptr ? m.home.in_a_row + 1 : 0;
-  if (g != nullptr) bump_tick(*m.p);
-  return g;
+runnable* find_mail(M& m, std::uint32_t most) noexcept {
+  runnable* const r = m.home.in_a_row < most ? home::take(m) : nullptr;
+  m.home.in_a_row = r != nullptr ? m.home.in_a_row + 1 : 0;
+  if (r != nullptr) bump_tick(*m.p);
+  return r;
 }
 
-G* find_once(M& m) noexcept {
+runnable* find_once(M& m) noexcept {
   fire_own_timers(m);
-  if (G* g = find_fair_tick(*m.p)) return g;
-  if (G* g = find_mail(m, kMailInARow)) return g;
-  if (G* g = find_local(*m.p)) return g;
-  if (G* g = find_global(*m.p)) return g;
+  if (runnable* const r = find_fair_tick(*m.p)) return r;
+  if (runnable* const r = find_mail(m, kMailInARow)) return r;
+  if (runnable* const r = find_local(*m.p)) return r;
+  if (runnable* const r = find_global(*m.p)) return r;
   if (wake_policy::gives_way_g0(m)) return nullptr;
-  if (G* g = find_polled(m)) return g;
-  if (G* g = find_mail(m, UINT32_MAX)) return g;
+  if (runnable* const r = find_polled(m)) return r;
+  if (runnable* const r = find_mail(m, UINT32_MAX)) return r;
   return find_stolen(m);
 }
 
 }  // namespace
 
-G* find_g0(M& m) noexcept {
+runnable* find_g0(M& m) noexcept {
   shipped_env env;
   for (;;) {
     if (m.p == nullptr && !stop_m(m)) return nullptr;
@@ -70,9 +70,9 @@ G* find_g0(M& m) noexcept {
       if (!rest_g0(m)) return nullptr;
       continue;
     }
-    if (G* g = find_once(m)) {
+    if (runnable* const r = find_once(m)) {
       if (m.spinning) parking::found_work(env, m);
-      return g;
+      return r;
     }
     wake_policy::finds_nothing_g0(m);
     if (parking::go_idle(env, m) == parking::verdict::retry) continue;
@@ -89,34 +89,35 @@ runnable* take_newest_owner(P& p) noexcept {
   return nullptr;
 }
 
-G* find_fair_tick(P& p) noexcept {
-  if (!is_fair_tick(p) || sched.global.size_hint() == 0) return nullptr;
+runnable* find_fair_tick(P& p) noexcept {
+  if (!is_fair_tick(p) || sched.global_hint() == 0) return nullptr;
   sched.lock.acquire();
   runnable* const r = sched.global.pop_locked();
   sched.lock.release();
   if (r != nullptr) bump_tick(p);
-  return as_g(r);
+  return r;
 }
 
 // Records are fetched under the lock, all at once; their stacks after it: the processor waits for
 // the address of each.
-G* find_global(P& p) noexcept {
-  if (sched.global.size_hint() == 0) return nullptr;
-  G* kept[local_queue::kHalf];
+runnable* find_global(P& p) noexcept {
+  if (sched.global_hint() == 0) return nullptr;
+  runnable* kept[local_queue::kHalf];
   std::size_t n_kept = 0;
   sched.lock.acquire();
-  const std::size_t n = global_queue::share(sched.global.size_hint(), sched.procs.load(relaxed),
+  const std::size_t n = global_queue::share(sched.global_hint(), sched.procs.load(relaxed),
                                             local_queue::kHalf);
   runnable* const first = sched.global.pop_some_locked(n, [&](runnable* r) {
     __builtin_prefetch(r, 1);
     if (!p.ring.push_owner(r)) [[unlikely]]
       broken("find: a share of the global queue overflows the ring");
-    kept[n_kept++] = as_g(r);
+    kept[n_kept++] = r;
   });
   sched.lock.release();
-  for (std::size_t i = 0; i < n_kept; ++i) prefetch(*kept[i]);
+  for (std::size_t i = 0; i < n_kept; ++i)
+    if (kept[i]->kind == runnable_kind::goroutine) prefetch(*as_g(kept[i]));
   if (first != nullptr) bump_tick(p);
-  return as_g(first);
+  return first;
 }
 
 }  // namespace vole::rt

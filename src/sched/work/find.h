@@ -1,4 +1,4 @@
-// Finding work, in the order of [11].
+// Finding work, in the order of [11]. What it is, nobody asks here (queue/runnable.h).
 //
 // Who    g0 only, holding a P (find may come back with another one).
 #pragma once
@@ -13,13 +13,13 @@ namespace vole::rt {
 
 inline constexpr std::uint32_t kFairTick = 61;  // [9]
 
-// The next goroutine; sleeps until there is one. nullptr: the thread must end.
-G* find_g0(M& m) noexcept;
+// The next one to run; sleeps until there is one. nullptr: the thread must end.
+runnable* find_g0(M& m) noexcept;
 
 // One helper per source; nullptr: nothing there.
-G* find_fair_tick(P& p) noexcept;             // [9]
-G* find_global(P& p) noexcept;                // a share [8]; the rest goes to the ring
-G* find_stolen(M& m) noexcept;                // [13]-[16]
+runnable* find_fair_tick(P& p) noexcept;      // [9]
+runnable* find_global(P& p) noexcept;         // a share [8]; the rest goes to the ring
+runnable* find_stolen(M& m) noexcept;         // [13]-[16]
 
 // Prefetches the memory of a goroutine that has waited for long and runs soon: all cache lines of its
 // record but the first, each named by one of its fields (it goes on with its captures, and its end
@@ -68,9 +68,9 @@ inline runnable* take_next_owner(P& p) noexcept {
   return r;
 }
 
-inline G* find_local(P& p) noexcept {
+inline runnable* find_local(P& p) noexcept {
   runnable* const r = take_ready_next_owner(p);
-  return static_cast<G*>(r != nullptr ? r : take_next_owner(p));
+  return r != nullptr ? r : take_next_owner(p);
 }
 
 }  // namespace vole::rt

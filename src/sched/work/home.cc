@@ -12,24 +12,24 @@ namespace vole::rt::home {
 namespace {
 
 struct home_env {
-  void lock() const noexcept { sched.lock.acquire(); }
-  void unlock() const noexcept { sched.lock.release(); }
-  void lock_inbox(M& m) const noexcept { m.home.lock.acquire(); }
-  void unlock_inbox(M& m) const noexcept { m.home.lock.release(); }
+  void lock() const noexcept VOLE_ACQUIRE(sched.lock) { sched.lock.acquire(); }
+  void unlock() const noexcept VOLE_RELEASE(sched.lock) { sched.lock.release(); }
+  void lock_inbox(M& m) const noexcept VOLE_ACQUIRE(m.home.lock) { m.home.lock.acquire(); }
+  void unlock_inbox(M& m) const noexcept VOLE_RELEASE(m.home.lock) { m.home.lock.release(); }
 
-  void append_locked(M& m, G* g) const noexcept {
+  void append_locked(M& m, G* g) const noexcept VOLE_UNCHECKED {
     g->next = nullptr;
     (m.home.last != nullptr ? m.home.last->next : m.home.first) = g;
     m.home.last = g;
   }
-  G* pop_locked(M& m) const noexcept {
+  G* pop_locked(M& m) const noexcept VOLE_UNCHECKED {
     runnable* const r = m.home.first;
     if (r == nullptr) return nullptr;
     m.home.first = r->next;
     if (m.home.first == nullptr) m.home.last = nullptr;
     return as_g(r);
   }
-  chain take_all_locked(M& m) const noexcept {
+  chain take_all_locked(M& m) const noexcept VOLE_UNCHECKED {
     const chain all{m.home.first, m.home.mail.load(relaxed)};
     m.home.first = m.home.last = nullptr;
     return all;
@@ -41,16 +41,16 @@ struct home_env {
     if (had != 0 && n == 0) m.hot.unplain.fetch_and(~hot_words<P>::kMail, seq_cst);
   }
 
-  P* pop_idle_p_locked(M& m) const noexcept { return rt::pop_idle_p_locked(m.last_p); }
+  P* pop_idle_p_locked(M& m) const noexcept VOLE_UNCHECKED { return rt::pop_idle_p_locked(m.last_p); }
   bool may_wake_locked(const M& m) const noexcept {
     return m.idle.load(relaxed) && m.home.mail.load(seq_cst) != 0;
   }
-  void remove_idle_m_locked(M& m) const noexcept {
+  void remove_idle_m_locked(M& m) const noexcept VOLE_UNCHECKED {
     shipped_env env;
     parking::remove_idle_m_locked(env, m);
     sched.count_start_locked();
   }
-  void mail_to_global_locked(M& m) const noexcept {
+  void mail_to_global_locked(M& m) const noexcept VOLE_UNCHECKED {
     lock_inbox(m);
     const chain all = take_all_locked(m);
     set_mail_locked(m, 0);

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "gmp/m.h"
+#include "sched/state.h"
 
 namespace vole::rt {
 
@@ -29,7 +30,7 @@ bool worth_polling() noexcept;
 
 // A P is about to go idle without an M that would go to wait: is it the last one, with nobody in the
 // poller [22]?
-bool must_keep_polling_locked() noexcept;
+bool must_keep_polling_locked() noexcept VOLE_REQUIRES(sched.lock);
 
 // Has the poller's M a later deadline than the first timer, or has it not said yet which one? Then
 // it is told. (Timers that moved from one P to another while it read them are in none: resize.)

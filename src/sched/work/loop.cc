@@ -1,7 +1,11 @@
 // The scheduler's loop: what an M does on its own stack (g0).
 //
-// Law    g0 is always inside the runtime (in_rt == 1). It runs one goroutine after
+// Law    every runnable is run by run_g0, or switched to by a door if it is a goroutine that may run as
+//        it is (quick pick, sched/life/switch.cc).
+// Law    g0 is always inside the runtime (in_rt == 1). It runs one after
 //        the other; most switches go from goroutine to goroutine without it.
+
+#include <utility>
 
 #include "arch/context.h"
 #include "base/fatal.h"
@@ -53,24 +57,36 @@ void attach_from_depot(P& p, G* g) noexcept {
   fatal(s);
 }
 
-// The goroutine to run next; nullptr: the thread must end.
-G* next_g0(M& m) noexcept {
-  for (;;) {
+// The next one to run; nullptr: the thread must end.
+runnable* next_g0(M& m) noexcept {
 #ifdef VOLE_CHECKED
     if (lock_order::holds_any()) broken("loop: an M looks for work and holds a lock");
 #endif
-    if (m.ends_with_g) return nullptr;  // [25]
-    if (m.locked_g != nullptr && !stop_locked_m(m)) return nullptr;
-    G* g = m.picked;
-    m.picked = nullptr;
-    if (g == nullptr) g = find_g0(m);
-    if (g == nullptr || g->locked_m == nullptr) return g;
-    if (g->homed) {
-      if (g->locked_m == &m || home::pass_on(m, g)) return g;
-      continue;
-    }
-    if (g->locked_m == &m && !strict::is_stand_in(g)) return g;
-    start_locked_m(m, g);
+  if (m.ends_with_g) return nullptr;  // [25]
+  if (m.locked_g != nullptr && !stop_locked_m(m)) return nullptr;
+  runnable* const r = std::exchange(m.picked, nullptr);
+  return r != nullptr ? r : find_g0(m);
+}
+
+// A goroutine that is tied to a thread. False: another M will run it.
+[[gnu::noinline]] bool may_run_locked(M& m, G* g) noexcept {
+  if (g->homed) return g->locked_m == &m || home::pass_on(m, g);
+  if (g->locked_m == &m) return true;
+  start_locked_m(m, g);
+  return false;
+}
+
+[[gnu::always_inline]] inline void run_goroutine_g0(M& m, G* g) noexcept {
+  if (g->locked_m != nullptr && !may_run_locked(m, g)) return;
+  if (!g->started && !attach_cached_stack(*m.p, g)) attach_from_depot(*m.p, g);
+  vole_run_g(&m, switch_to(m, g));
+}
+
+// The one place where a runnable is run. Afterwards the M may have no P.
+[[gnu::always_inline]] inline void run_g0(M& m, runnable* r) noexcept {
+  switch (r->kind) {
+    [[likely]] case runnable_kind::goroutine: return run_goroutine_g0(m, as_g(r));
+    case runnable_kind::stand_in: return strict::run_stand_in_g0(m, *static_cast<stand_in*>(r));
   }
 }
 
@@ -92,10 +108,7 @@ void m_main(void* arg) noexcept {
   trace::end_quiet(m.hot);
   acquire_p(m, m.next_p);
   m.next_p = nullptr;
-  while (G* const g = next_g0(m)) {
-    if (!g->started && !attach_cached_stack(*m.p, g)) attach_from_depot(*m.p, g);
-    vole_run_g(&m, switch_to(m, g));
-  }
+  while (runnable* const r = next_g0(m)) run_g0(m, r);
   end_m(m);
 }
 

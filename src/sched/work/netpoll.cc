@@ -46,7 +46,7 @@ void inject_owner(M& m, const woken_list& list) noexcept {
   submit_on_probation(*m.p, wake_policy::probation::polled);
 }
 
-G* find_polled(M& m) noexcept {
+runnable* find_polled(M& m) noexcept {
   std::int64_t last = sched.last_poll.load(relaxed);
   if (last == 0 || poll::open_count() == 0) return nullptr;
   if (sched.looking.load(relaxed) || sched.looking.exchange(true, seq_cst)) return nullptr;

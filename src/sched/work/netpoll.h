@@ -27,7 +27,7 @@ woken_list wake_complete(poll::completions& done) noexcept;
 // (sched/wake_policy/policy.h).
 void inject_owner(M& m, const woken_list& list) noexcept;
 
-G* find_polled(M& m) noexcept;                  // [11], [12]: looks without waiting
+runnable* find_polled(M& m) noexcept;           // [11], [12]: looks without waiting
 // [28]: sysmon, when nobody has for so long. True: it has made goroutines runnable.
 bool poll_for_others(std::int64_t now, std::int64_t patience) noexcept;
 

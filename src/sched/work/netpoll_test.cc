@@ -78,12 +78,12 @@ void beside_a_byte(Body body) {
 TEST(Netpoll, IsAskedUnlessSomebodyWaitsThereOrLooks) {  // [12]
   beside_a_byte([](M& m, G* g, std::int64_t last) {
     sched.looking.store(true, seq_cst);
-    G* const beside_one_who_looks = find_polled(m);
+    runnable* const beside_one_who_looks = find_polled(m);
     sched.looking.store(false, seq_cst);
     sched.last_poll.store(0, seq_cst);
-    G* const beside_one_who_waits = find_polled(m);
+    runnable* const beside_one_who_waits = find_polled(m);
     sched.last_poll.store(last, seq_cst);
-    G* const alone = find_polled(m);
+    runnable* const alone = find_polled(m);
     EXPECT_EQ(beside_one_who_looks, nullptr);
     EXPECT_EQ(beside_one_who_waits, nullptr);
     EXPECT_EQ(alone, g);
@@ -104,7 +104,7 @@ TEST(Netpoll, SysmonAsksIfNobodyHasForItsPatience) {  // [28]
     EXPECT_TRUE(in_time);
     EXPECT_EQ(sched.last_poll.load(seq_cst), last + kPollEvery);
     EXPECT_EQ(status_of(*g), g_status::runnable);
-    EXPECT_EQ(sched.global.size_now(), 1u) << "it has no ring of its own";
+    EXPECT_EQ(sched.global_now(), 1u) << "it has no ring of its own";
   });
 }
 

@@ -66,7 +66,7 @@ runnable* steal_from(P& thief, P& victim, bool last_round) noexcept {
 
 }  // namespace
 
-G* find_stolen(M& m) noexcept {
+runnable* find_stolen(M& m) noexcept {
   shipped_env env;
   wake_policy::looks_for_theft_g0(m);
   if (!m.spinning) {
@@ -81,14 +81,14 @@ G* find_stolen(M& m) noexcept {
       P& victim = *sched.p_at(order.victim());
       if (&victim == &thief) continue;
       if (round == kRounds && steal_timers(m, victim))
-        if (G* const g = find_local(thief)) return g;
+        if (runnable* const r = find_local(thief)) return r;
       if (sched.idle_mask.test(victim.id) || wake_policy::refuses_thieves(victim)) continue;
       runnable* const r = steal_from(thief, victim, round == kRounds);
       if (r == nullptr) continue;
       thief.steals.add_owner();
       wake_policy::stole(m, victim);
       bump_tick(thief);
-      return as_g(r);
+      return r;
     }
   }
   return nullptr;

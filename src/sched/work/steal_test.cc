@@ -66,7 +66,7 @@ class Steal : public testing::Test {
 bool may_search_beside(int spinning) {
   M* const m = enter();
   sched.parking.spinning.fetch_add(spinning, seq_cst);
-  G* const stolen = find_stolen(*m);
+  runnable* const stolen = find_stolen(*m);
   const bool searched = m->spinning;
   m->spinning = false;
   sched.parking.spinning.fetch_sub(spinning + (searched ? 1 : 0), seq_cst);
@@ -137,8 +137,8 @@ TEST_F(Steal, NoRunnextWhileAnyRingHasSomething) {  // [14] [16]
         EXPECT_EQ(victims[0]->runnext.load(relaxed), &fakes[0]);
         EXPECT_EQ(victims[1]->runnext.load(relaxed), &fakes[1]);
       }
-      std::set<G*> last{find_stolen(m), find_stolen(m)};
-      EXPECT_EQ(last, (std::set<G*>{&fakes[0], &fakes[1]})) << "the last round takes these, too";
+      std::set<runnable*> last{find_stolen(m), find_stolen(m)};
+      EXPECT_EQ(last, (std::set<runnable*>{&fakes[0], &fakes[1]})) << "the last round takes these, too";
       EXPECT_EQ(find_stolen(m), nullptr);
     });
   });
@@ -244,7 +244,7 @@ class victim {
 std::int64_t steal_once() {
   M* const m = enter();
   const std::int64_t before = os::now_ns();
-  G* const g = find_stolen(*m);
+  runnable* const g = find_stolen(*m);
   const std::int64_t took = os::now_ns() - before;
   if (m->spinning) {
     m->spinning = false;

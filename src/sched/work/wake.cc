@@ -19,7 +19,7 @@ bool spill(P& p, runnable* g) noexcept {
   if (!p.ring.spill_half_owner(half)) return false;
   sched.lock.acquire();
   sched.global.append_locked(half, g);
-  const bool too_many = sched.global.size_hint() > kBacklog;
+  const bool too_many = sched.global_hint() > kBacklog;
   sched.lock.release();
   p.overflows.add_owner();
   p.adds_to_backlog = too_many;
@@ -52,12 +52,12 @@ void spill_owner(P& p, runnable* g) noexcept {
   }
 }
 
-void push_global(G* g) noexcept {
+void push_global(runnable* g) noexcept {
   push_global_owing(g);
   submit();
 }
 
-void push_global_owing(G* g) noexcept {
+void push_global_owing(runnable* g) noexcept {
   sched.lock.acquire();
   sched.global.push_back_locked(g);  // S1: its size is stored seq_cst
   sched.lock.release();

@@ -46,8 +46,8 @@ inline bool goes_behind([[maybe_unused]] M& m) noexcept {
 // The second half of that: out of runnext, which a newborn has taken, to the ring's tail.
 void put_displaced_owner(M& m, runnable* g) noexcept;
 void spill_owner(P& p, runnable* g) noexcept;  // the ring is full: half of it and g go global [6]
-void push_global(G* g) noexcept;            // takes L, then submits
-void push_global_owing(G* g) noexcept;      // takes L; the caller submits, or sysmon will
+void push_global(runnable* g) noexcept;     // takes L, then submits
+void push_global_owing(runnable* g) noexcept;  // takes L; the caller submits, or sysmon will
 
 inline void put_back_owner(P& p, runnable* g) noexcept {  // the ring's tail
   if (!p.ring.push_owner(g)) [[unlikely]] spill_owner(p, g);
