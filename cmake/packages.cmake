@@ -25,6 +25,8 @@ find_program(VOLE_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(VOLE_SHLIBDEPS)
 if(VOLE_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  # libvole-preload.so, in vole-tools, needs libvole.so, which no installed package has yet.
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
 endif()
 
 set(CPACK_DEBIAN_LIBVOLE_PACKAGE_NAME libvole)
@@ -39,6 +41,7 @@ set(CPACK_COMPONENT_LIBVOLE-DEV_DESCRIPTION "Goroutines for C++: headers, CMake 
 
 set(CPACK_DEBIAN_VOLE-TOOLS_PACKAGE_NAME vole-tools)
 set(CPACK_DEBIAN_VOLE-TOOLS_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_VOLE-TOOLS_PACKAGE_DEPENDS "libvole (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_VOLE-TOOLS_PACKAGE_RECOMMENDS "libvole-dev, g++")
 set(CPACK_DEBIAN_VOLE-TOOLS_PACKAGE_SUGGESTS gdb)
 set(CPACK_COMPONENT_VOLE-TOOLS_DESCRIPTION "Goroutines for C++: the command vole, and gdb's script")

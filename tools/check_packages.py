@@ -91,6 +91,9 @@ def look_at(packages, root):
     must("libvole (=" in said, f"libvole-dev depends on {said}")
     said = run("dpkg-deb", "-f", packages["libvole"], "Depends")
     must("libc6" in said, f"libvole depends on {said}")
+    if "vole-tools" in packages:
+        said = run("dpkg-deb", "-f", packages["vole-tools"], "Depends")
+        must("libvole (=" in said and "libc6" in said, f"vole-tools depends on {said}")
     contents = run("dpkg-deb", "-c", packages["libvole"])
     must("/usr/lib" in contents and "/usr/include" not in contents, f"libvole contains {contents}")
 

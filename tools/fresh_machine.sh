@@ -98,7 +98,7 @@ try_release() {
     cmake --build b && b/app"
   step "uninstall" "cmake --build build/install --target uninstall && test ! -e /usr/local/include/vole"
   step "make packages" "make packages" &&
-    step "dpkg -i" "dpkg -i build/packages/packages/*.deb" &&
+    step "apt install ./*.deb" "apt-get -qq -y install ./build/packages/packages/*.deb && dpkg -s vole-tools >/dev/null" &&
     step "vole run hello.cc" "cd /root/app && cp app.cc hello.cc && vole run hello.cc" &&
     step "the packages' library, by pkg-config" "cd /root/app && g++ -std=c++20 app.cc \$(pkg-config --cflags --libs vole) -o by_package && ./by_package" &&
     step "dpkg -r" "dpkg -r vole-tools libvole-dev libvole && test ! -e /usr/include/vole && test ! -e /usr/bin/vole"
