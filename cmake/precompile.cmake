@@ -7,10 +7,6 @@ option(VOLE_PRECOMPILE "Compile the standard library's headers once for the libr
 set(vole_precompile_options)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(vole_precompile_options -fpch-preprocess)
-  if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-    # To g++ a precompiled header is not the system's any more: it warns of what it inlines from there.
-    list(APPEND vole_precompile_options -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
-  endif()
 elseif(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   set(vole_precompile_options "SHELL:-Xclang -fno-pch-timestamp")
 endif()
@@ -21,6 +17,7 @@ function(vole_precompile target)
     return()
   endif()
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${vole_precompile_options}>")
+  vole_no_false_alarms(${target})  # to g++ such a header is not the system's any more
   if("${ARGV1}" STREQUAL "REUSE_FROM")
     target_precompile_headers(${target} REUSE_FROM ${ARGV2})
   else()

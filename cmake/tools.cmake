@@ -79,6 +79,7 @@ list(FILTER vole_trace_sources EXCLUDE REGEX "_test\\.cc$")
 add_library(vole_trace_reader STATIC ${vole_trace_sources})
 target_include_directories(vole_trace_reader PUBLIC ${PROJECT_SOURCE_DIR}/tools/vole)
 vole_own_code(vole_trace_reader)
+vole_no_false_alarms(vole_trace_reader)
 
 # All of it but main, so that its tests see the same.
 add_library(vole_tool STATIC ${vole_tool_sources})
@@ -96,6 +97,7 @@ target_compile_definitions(vole_tool PRIVATE
   VOLE_TOOL_LIBRARY="${vole_tool_lib}/$<TARGET_LINKER_FILE_NAME:vole>"
   VOLE_TOOL_FLAGS="${vole_tool_flags}")
 vole_own_code(vole_tool)
+vole_no_false_alarms(vole_tool)
 vole_precompile(vole_tool ${vole_common_headers} <filesystem> <fstream> <map> <unordered_map>)
 
 # A page with a trace in it is smaller with zlib.
@@ -111,6 +113,7 @@ set_target_properties(vole_command PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 target_link_libraries(vole_command PRIVATE vole_tool)
 vole_own_code(vole_command)
+vole_no_false_alarms(vole_command)
 if(VOLE_INSTALL)
   install(TARGETS vole_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT vole-tools)
 endif()
