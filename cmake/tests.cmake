@@ -254,6 +254,8 @@ foreach(program IN LISTS vole_regress_programs)
   target_compile_definitions(${program} PRIVATE "VOLE_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")  # pages
 endforeach()
 
+set_tests_properties(${VOLE_TEST_PREFIX}crash_faults_test PROPERTIES LABELS "crash;slow")  # 200 programs
+
 # The shared headers were compiled without this option.
 set_target_properties(api_preemptible_test PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
 vole_preemptible(api_preemptible_test)
