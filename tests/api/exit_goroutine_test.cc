@@ -97,6 +97,40 @@ TEST_P(ExitGoroutine, InsideACatchBlockLeavesNoExceptionBehind) {
   });
 }
 
+TEST_P(ExitGoroutine, DestructorsInsideACatchBlockMayYield) {
+  constexpr int kYields = 20;
+  struct yields {
+    ~yields() {
+      const std::exception_ptr mine = std::current_exception();
+      EXPECT_NE(mine, nullptr);
+      for (int i = 0; i < kYields; ++i) {
+        vole::yield();
+        EXPECT_EQ(std::current_exception(), mine);
+      }
+    }
+  };
+  run([] {
+    vole::wait_group done;
+    for (int i = 0; i < 10; ++i) {
+      done.go([] {
+        try {
+          throw std::runtime_error("handled");
+        } catch (const std::runtime_error&) {
+          const yields at_the_end;
+          vole::exit_goroutine();
+        }
+      });
+      done.go([] {
+        for (int k = 0; k < kYields; ++k) {
+          EXPECT_EQ(std::current_exception(), nullptr);
+          vole::yield();
+        }
+      });
+    }
+    done.wait();
+  });
+}
+
 TEST_P(ExitGoroutine, DestructorsMayYieldAndWait) {
   struct waits {
     vole::wait_group& group;

@@ -1,5 +1,6 @@
 // Everything at once, while the N-th system call of one kind fails: `faults_child CALL:ERRNO:N`. The
-// last line that it prints says how many such calls there were.
+// last line that it prints says how many such calls there were. `faults_child new:0:N`: one thing after
+// the other, while the N-th operator new throws; then all of it again, when nothing fails.
 //
 // Note   a filter of seccomp asks a thread that stands outside of it, for every such call. Threads
 //        inherit the filter from the thread that makes them: this one is there before.
@@ -18,6 +19,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <memory>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -52,6 +55,20 @@ void answer() {
   }
 }
 
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  void* const memory = faults.error == 0 && faults.counts && ++faults.calls == faults.nth
+                           ? nullptr
+                           : std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace {
+
 bool filter(unsigned call) {
   sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -68,12 +85,14 @@ bool filter(unsigned call) {
 
 // An error that is reported is as good as success.
 template <class F>
-void attempt(F work) {
+bool attempt(F work) {
   try {
     work();
+    return true;
   } catch (const std::system_error&) {
   } catch (const std::bad_alloc&) {
   }
+  return false;
 }
 
 void talk(vole::net::conn c, bool begins) {
@@ -166,10 +185,80 @@ int work() {
   return ended == kKinds ? 0 : kLost;
 }
 
+// Each by itself, so that one that fails leaves nothing that others wait for. How many failed.
+int one_after_the_other() {
+  int failed = 0;
+  const auto try_this = [&](auto work) { failed += attempt(work) ? 0 : 1; };
+  try_this([] {
+    if (vole::spawn([text = std::string(100, 'x')] { return text; }).join().size() != 100)
+      std::_Exit(kLost);
+  });
+  try_this([] {
+    const vole::chan<std::string> c(2);
+    c.send(std::string(100, 'x'));
+    if (c.recv()->size() != 100) std::_Exit(kLost);
+  });
+  try_this([] {
+    const vole::cancelable k = vole::with_timeout(vole::context::background(), 1ms);
+    vole::semaphore none(0);
+    std::error_code why;
+    if (none.acquire(k.ctx, why)) std::_Exit(kLost);
+  });
+  try_this([] {
+    vole::timer t(1ms);
+    (void)t.channel().recv();
+  });
+  try_this([] {
+    vole::group g;
+    g.go([] { vole::yield(); });
+    g.wait();
+  });
+  try_this([] {
+    const vole::chan<int> c;
+    vole::select(on_recv(c), vole::on_after(1ms));
+  });
+  try_this([] {
+    vole::pool<std::string> p([] { return std::string(100, 'x'); });
+    p.put(p.get());
+  });
+  try_this([] {
+    vole::spawn([] {
+      static vole::local<std::string> own;
+      own->assign(100, 'x');
+    }).join();
+  });
+  try_this([] {
+    vole::net::listener l = vole::net::listen("tcp", "127.0.0.1:0");
+    vole::net::conn from = vole::net::dial("tcp", l.local_address().to_string(), 5s);
+    vole::net::conn to = l.accept();
+    from.write("x");
+    char text[1];
+    if (to.read(text) != 1) std::_Exit(kLost);
+  });
+  try_this(files);
+  return failed;
+}
+
+int all_twice() {
+  one_after_the_other();
+  faults.counts = false;
+  return one_after_the_other() == 0 ? 0 : kLost;
+}
+
 }  // namespace
 
 int main(int, char** argv) {
   unsigned call = 0;
+  const bool memory = std::sscanf(argv[1], "new:0:%d", &faults.nth) == 1;
+  if (memory) {
+    faults.counts = true;
+    int status = 0;
+    attempt([&] { status = vole::run(all_twice); });
+    faults.counts = false;
+    std::printf("calls %d\n", faults.calls.load());
+    std::fflush(stdout);
+    std::_Exit(status);
+  }
   if (std::sscanf(argv[1], "%u:%d:%d", &call, &faults.error, &faults.nth) != 3) return 99;
   alarm(60);
   std::thread(answer).detach();

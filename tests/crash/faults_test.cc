@@ -1,6 +1,6 @@
 // Every system call that the library makes fails once: the first of its kind, the second, and so on.
 // The program gets on, or is told by an error; or it ends with a sentence. It never hangs, and no
-// goroutine is lost.
+// goroutine is lost. The same for operator new, where nothing but std::bad_alloc may come of it.
 //
 // VOLE_FAULTS=N: the first N of each kind, instead of three.
 
@@ -88,6 +88,21 @@ TEST(Faults, NeitherHangNorLoseAGoroutine) {
         if (said != std::string::npos && std::atoi(e.out.c_str() + said + 6) < n) break;
       }
   std::printf("%d runs, %d of them ended by a sentence\n", runs, died);
+}
+
+// Until nothing fails any more.
+TEST(Faults, EveryAllocationFailsOnce) {
+  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "the sanitizer has an operator new of its own";
+  for (int n = 1;; ++n) {
+    const ended e = run_child("faults_child", "new:0:" + std::to_string(n), {"VOLE_MAXPROCS=2"});
+    ASSERT_TRUE(exited(e, 0)) << "operator new number " << n << " fails";
+    const auto said = e.out.find("calls ");
+    ASSERT_NE(said, std::string::npos);
+    if (std::atoi(e.out.c_str() + said + 6) < n) {
+      std::printf("%d runs\n", n);
+      return;
+    }
+  }
 }
 
 }  // namespace
