@@ -30,6 +30,7 @@ STRESS_SCALE = 4
 TORTURE_SECONDS = 300
 TRACES = 1000
 KILLS = 100
+FAULTS = 1000  # of each kind of system call: more than there are
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ STEPS = [
          f"VOLE_TRACES={TRACES} tools/fixed_layout.sh build/tsan/tests/stress_trace_stress_test "
          "--gtest_filter='*FilesComeAndGo/2Procs:*SnapshotsOfARing/2Procs' && "
          f"VOLE_KILLS={KILLS} build/release/tests/crash_tests --gtest_filter='TraceCrash.WhatWasInTheRing*'"),
+    Step("faults", "make --no-print-directory build-dev && "
+         f"VOLE_FAULTS={FAULTS} build/dev/tests/crash_tests --gtest_filter='Faults.*'", minutes=60),
     Step("fuzz", "make --no-print-directory build-dev && "
          "cmake --build --preset dev --target vole_fuzzers && tools/fuzz.sh "
          f"--seconds {FUZZ_SECONDS} build/dev/tools"),
