@@ -18,6 +18,7 @@
 #include "sched/run/boot.h"
 #include "sched/report/captured.h"
 #include "sched/report/crash.h"
+#include "sched/report/thrown.h"
 #include "sched/life/exit.h"
 #include "sched/park.h"
 #include "sched/life/spawn.h"
@@ -60,7 +61,7 @@ rt::spawn_options spawn_options_of(const detail::spawn_request& r) {
 
 rt::crash::origin origin_of(const detail::thrower* t) noexcept {
   if (t == nullptr) return {};
-  return {t->id, t->created_at, t->name};
+  return {t->id, t->created_at, t->name, t->frames, t->n};
 }
 
 }  // namespace
@@ -122,7 +123,13 @@ std::unique_ptr<thrower> this_thrower() noexcept {
   t->id = o.id;
   t->created_at = o.created_at;
   o.name.copy(t->name, sizeof(t->name) - 1);
+  t->n = rt::thrown::take(t->frames, thrower::kFrames);
   return t;
+}
+
+void rethrow_from(const std::exception_ptr& error, const thrower* by) {
+  if (by != nullptr) rt::thrown::hand_on(error, by->frames, by->n);
+  std::rethrow_exception(error);
 }
 
 // Ends the program with the exception in hand, so that the last words can name it.

@@ -87,7 +87,7 @@ std::size_t mapping_budget() noexcept;
 int discard(std::byte* at, std::size_t bytes) noexcept;
 
 // ── signals ──
-// The calling thread gets its own alternate signal stack (64 KiB or more, with a guard page);
+// The calling thread gets its own alternate signal stack (256 KiB or more, with a guard page);
 // false: refused. drop_ takes it away again before the thread ends.
 bool make_alternate_stack(std::byte** memory) noexcept;
 void drop_alternate_stack(std::byte* memory) noexcept;
@@ -101,6 +101,7 @@ struct fault {
   void* address;         // of the memory that it wanted
   const void* at;        // the instruction
   bool kills;            // nobody handles it: the program is about to die of it
+  const void* context;   // what the kernel saved of the code (a ucontext_t)
 };
 using fault_hook = void (*)(const fault& f) noexcept;
 bool install_fault_handler(fault_hook hook) noexcept;

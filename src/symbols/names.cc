@@ -211,7 +211,8 @@ bool is_plumbing(std::string_view name, const char* file) noexcept {
              name, {"vole::", "vole_goroutine_", "vole_door_", "vole_land", "vole_run_g",
                     "vole_leave_slow", "vole_thread_main", "std::invoke<", "std::__invoke",
                     "std::apply<", "std::__apply_impl", "std::_Function_handler<", "std::function<",
-                    "std::terminate()", "__cxa_throw", "__cxa_rethrow", "__cxxabiv1::"}) ||
+                    "std::terminate()", "std::rethrow_exception(", "__cxa_throw",
+                    "__cxa_rethrow", "__cxxabiv1::", "__gxx_personality_v0", "_Unwind_"}) ||
          (file != nullptr && is_plumbing_file(file));
 }
 

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -81,6 +82,20 @@ int overflow_late() {
   });
 }
 
+[[gnu::noinline]] void call_nowhere() {
+  volatile std::uintptr_t nowhere = 64;
+  reinterpret_cast<void (*)()>(static_cast<std::uintptr_t>(nowhere))();
+  never = -2;  // not a tail call
+}
+// Called by a function of the library in which malloc is.
+int compare_nowhere(const void*, const void*) { return read_nowhere(), 0; }
+int nowhere_below_libc() {
+  return on_goroutine({}, [] {
+    int two[2] = {};
+    std::qsort(two, 2, sizeof(int), compare_nowhere);
+  });
+}
+int nowhere_called() { return on_goroutine({}, call_nowhere); }
 int nowhere_goroutine() { return on_goroutine({}, read_nowhere); }
 int nowhere_named() { return on_goroutine({.name = "lost"}, read_nowhere); }
 
@@ -186,6 +201,8 @@ constexpr scenario kAll[] = {
     {"overflow_handled", with_handler<install_plain, overflow>},
     {"nowhere_goroutine", nowhere_goroutine},
     {"nowhere_named", nowhere_named},
+    {"nowhere_called", nowhere_called},
+    {"nowhere_below_libc", nowhere_below_libc},
     {"beyond_the_file", beyond_the_file},
     {"division", division},
     {"illegal", illegal},

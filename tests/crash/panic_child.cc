@@ -121,6 +121,38 @@ int uncaught_from_main_on_thread() {
   std::thread([] { vole::run(thrower_in_the_child); }).join();
   return kAlive;
 }
+int joined_by_main() {
+  return vole::run([] { vole::spawn(thrower_in_the_child).join(); });
+}
+// Thrown on twice; and destructors throw and catch meanwhile, on this goroutine and on another.
+int joined_by_main_again() {
+  struct busy {
+    ~busy() {
+      try {
+        vole::spawn([] { throw std::logic_error("another"); }).join();
+      } catch (const std::logic_error&) {
+        vole::yield();
+      }
+    }
+  };
+  return vole::run([] {
+    auto h = vole::spawn([] {
+      const busy b;
+      vole::spawn(thrower_in_the_child).join();
+    });
+    const busy b;
+    h.join();
+  });
+}
+int caught_by_main_then_its_own() {
+  return vole::run([] {
+    try {
+      vole::spawn(thrower_in_the_child).join();
+    } catch (const std::runtime_error&) {
+    }
+    throw std::logic_error("another");
+  });
+}
 // Caught, and then another one is not.
 int caught_from_main_then_another() {
   const std::terminate_handler before = std::get_terminate();
@@ -290,6 +322,9 @@ constexpr scenario kAll[] = {
     {"detached", detached},
     {"leaves_main", leaves_main},
     {"uncaught_from_main", uncaught_from_main},
+    {"joined_by_main", joined_by_main},
+    {"joined_by_main_again", joined_by_main_again},
+    {"caught_by_main_then_its_own", caught_by_main_then_its_own},
     {"uncaught_from_main_on_thread", uncaught_from_main_on_thread},
     {"caught_from_main_then_another", caught_from_main_then_another},
     {"from_the_network", from_the_network},

@@ -30,6 +30,14 @@ void expect_story(const ended& e) {
   EXPECT_GE(frames_in(e.err), 1u) << e.err;  // the way to std::terminate is left out
 }
 
+// The stack of a throw that was caught in order to be handed on.
+void expect_throw(const ended& e) {
+  EXPECT_THAT(e.err, ContainsRegex("\n\nThe stack of the throw:\n([^\n]*\n)*"
+                                   "[^\n]*thrower_in_the_child"));
+  EXPECT_THAT(e.err, Not(HasSubstr("__cxa_throw\n")));
+  EXPECT_THAT(e.err, Not(HasSubstr("_Unwind_")));
+}
+
 TEST(Panic, ExceptionTellsTypeTextAndStack) {
   const ended e = panic("error");
   EXPECT_THAT(e.err, StartsWith("panic: std::runtime_error: boom\n"));
@@ -82,6 +90,7 @@ TEST(Panic, JoinHandleDestroyedWithAnException) {
   EXPECT_THAT(e.err, StartsWith("panic: std::runtime_error: boom\n"));
   EXPECT_THAT(e.err, ContainsRegex("goroutine [0-9]+ \\(main\\) \\[running\\]:"));
   EXPECT_EQ(e.out, "unwound\n");  // the spawned one was: its handle held the exception
+  expect_throw(e);
 }
 
 TEST(Panic, UncollectedExceptionNamesThrowerAndJoiner) {
@@ -129,7 +138,25 @@ TEST(Panic, OfMainThatNobodyCatches) {
     EXPECT_THAT(e.err, StartsWith("panic: std::runtime_error: boom\n\nthrown by goroutine "));
     EXPECT_THAT(e.err, ContainsRegex("\nthrown by goroutine [0-9]+ \\(main\\)\\. It left the "
                                      "function that vole::run\\(\\) was given"));
+    expect_throw(e);
   }
+}
+
+// The stack is that of the goroutine that threw it, not of the join() that threw it on.
+TEST(Panic, OfMainThatHasJoined) {
+  for (const char* scenario : {"joined_by_main", "joined_by_main_again"}) {
+    const ended e = panic(scenario);
+    EXPECT_TRUE(aborted(e));
+    expect_throw(e);
+  }
+}
+
+// What a join() threw on and main caught has nothing to do with what leaves main later.
+TEST(Panic, OfMainThatHasJoinedAndCaught) {
+  const ended e = panic("caught_by_main_then_its_own");
+  EXPECT_TRUE(aborted(e));
+  EXPECT_THAT(e.err, HasSubstr("The stack of the throw:\n"));
+  EXPECT_THAT(e.err, Not(HasSubstr("thrower_in_the_child")));
 }
 
 TEST(Panic, OfMainComesBeforeTheUsersTerminateHandler) {

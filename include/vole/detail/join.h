@@ -42,7 +42,7 @@ class join_base {
     return finished_.wait(ctx, error);
   }
   bool failed() const noexcept { return outcome_ == outcome::exception; }
-  [[noreturn]] void rethrow() { std::rethrow_exception(std::move(error_)); }
+  [[noreturn]] void rethrow() { rethrow_from(std::exchange(error_, nullptr), thrower_.get()); }
   [[noreturn]] void panic() noexcept { uncollected(error_, thrower_.get()); }
   void drop() noexcept {
     race::release(&references_);
@@ -203,6 +203,8 @@ class joinable_task final : public join_state<R> {
     } catch (abi::__forced_unwind&) {
       if (claim(callable) != nullptr) this->finish_here(callable, outcome::exited);
       throw;
+    } catch (throw_probe&) {
+      return outcome::exception;  // never: it only looks
     } catch (...) {
       this->error_ = std::current_exception();
       this->thrower_ = this_thrower();

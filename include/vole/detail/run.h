@@ -57,6 +57,8 @@ int run_with(F&& main_fn) {
           }
         } catch (abi::__forced_unwind&) {
           throw;  // exit_goroutine(): the others go on
+        } catch (throw_probe&) {
+          // never: it only looks
         } catch (...) {
           mine.error = std::current_exception();
           mine.by = this_thrower();

@@ -13,7 +13,7 @@
 namespace vole::os {
 namespace {
 
-constexpr std::size_t kLeast = 64 * 1024;
+constexpr std::size_t kLeast = 256 * 1024;  // the C++ library takes 100 for the longest names
 
 struct layout {
   std::size_t guard, stack, total;

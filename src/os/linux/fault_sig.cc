@@ -55,7 +55,8 @@ extern "C" void vole_on_fault(int number, siginfo_t* info, void* context) {
     const bool wanted_memory =
         (number == SIGSEGV || number == SIGBUS) && info->si_code != SI_KERNEL;
     if (hook != nullptr && info->si_code > 0)
-      hook({w.name, wanted_memory, info->si_addr, interrupted_pc(context), !is_handler(w.before)});
+      hook({w.name, wanted_memory, info->si_addr, interrupted_pc(context), !is_handler(w.before),
+            context});
     pass_on(w.before, number, info, context);
   }
 }

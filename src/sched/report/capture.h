@@ -21,7 +21,7 @@ namespace vole::rt {
 
 // The return addresses of a running function, its own frames first.
 struct own_stack {
-  std::uintptr_t at[kMostFrames];
+  std::uintptr_t at[kMostFrames] = {};
   std::size_t n = 0;
 
   void take() noexcept;  // the caller's; user context or a dying thread

@@ -15,6 +15,7 @@
 #include "sched/report/dump.h"
 #include "sched/report/frames.h"
 #include "sched/report/overflow_sig.h"
+#include "sched/report/thrown.h"
 #include "sched/state.h"
 
 namespace vole::rt::crash {
@@ -36,7 +37,8 @@ bool may_be_in_handler() noexcept {
 
 void dump_everything() noexcept {
   to_stderr("\n", nullptr);
-  dump::all(may_be_in_handler(), &to_stderr, nullptr);
+  if (const faulted* const f = fault_in_hand()) return dump::all(f->plain, &f->stack, &to_stderr, nullptr);
+  dump::all(may_be_in_handler(), nullptr, &to_stderr, nullptr);
 }
 
 // For a class that users cannot name: the standard class it derives from.
@@ -133,6 +135,15 @@ void print_origin(const origin& by) noexcept {
       nullptr);
 }
 
+// False: it is not known.
+bool print_throw(const origin& by) noexcept {
+  if (by.n == 0) return false;
+  to_stderr("The stack of the throw:\n", nullptr);
+  frame_texts(false, dump::shows_all_frames()).put_stack(by.frames, by.n, &to_stderr, nullptr);
+  to_stderr("\n", nullptr);
+  return true;
+}
+
 // The last words of this thread have begun: what is thrown, and by whom.
 constinit thread_local bool told = false;
 
@@ -147,9 +158,10 @@ constinit std::terminate_handler before_rethrow = nullptr;
     sentence s;
     put_origin(s, *by);
     s << ". It left the function that vole::run() was given; run() has ended the runtime and "
-         "rethrown it, and nobody catches it here. The stack of the throw is gone: gdb's "
-         "`catch throw` shows it\n";
+         "rethrown it, and nobody catches it here\n\n";
     s.print();
+    if (!print_throw(*by))
+      to_stderr("The stack of the throw is gone: gdb's `catch throw` shows it\n", nullptr);
   }
   if (before_rethrow != nullptr) std::exchange(before_rethrow, nullptr)();
   std::abort();
@@ -176,7 +188,7 @@ constinit std::terminate_handler before_rethrow = nullptr;
 
 origin this_origin() noexcept {
   const G& g = *this_m()->curg;
-  return {g.id, g.created_at, g.name != nullptr ? g.name->text : ""};
+  return {g.id, g.created_at, g.name != nullptr ? g.name->text : "", nullptr, 0};
 }
 
 void tell_uncollected(const origin& by) noexcept {
@@ -193,6 +205,7 @@ void tell_uncollected(const origin& by) noexcept {
   }
   s << ". Call join() where exceptions are expected, or detach()\n\n";
   s.print();
+  print_throw(by);
 }
 
 void begin_rethrow(const origin& by) noexcept {
@@ -208,6 +221,7 @@ void end_rethrow() noexcept {
 }
 
 void install() noexcept {
+  thrown::install();
   if (!os::install_fault_handler(&on_fault))
     fatal(
         "cannot install the handler for faults: sigaction was refused. Does a sandbox (seccomp) "

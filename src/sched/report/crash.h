@@ -7,13 +7,10 @@
 //        and, where there is one, what to do about it. Once it has begun, the program does not
 //        end otherwise: base/fatal.h, wait_if_dying.
 // Note   where run() and spawn() hand an exception on, the stack of the throw is gone before anybody
-//        knows that no handler exists: they have to catch it, and catching unwinds the stack.
-// Rejected: a frame of its own around every such function, whose personality routine looks at the
-//        stack in the search phase, when no handler has been found yet. It takes assembly and unwind
-//        tables by hand for each processor, on the way of every spawn, for a report that gdb's
-//        `catch throw` can give.
+//        knows that no handler exists; thrown.h has kept its addresses.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -27,6 +24,8 @@ struct origin {
   std::uint64_t id = 0;
   const void* created_at = nullptr;
   std::string_view name;
+  const std::uintptr_t* frames = nullptr;  // of the throw
+  std::size_t n = 0;
 };
 origin this_origin() noexcept;  // on a goroutine
 

@@ -16,10 +16,6 @@ void put_address(sentence& s, const void* pc) noexcept {
   s.hex(m.offset);
 }
 
-void put_call_site(sentence& s, const void* return_address) noexcept {
-  put_address(s, static_cast<const char*>(return_address) - 1);
-}
-
 void put_goroutine(sentence& s, const G& g) noexcept {
   s << "goroutine " << g.id;
   if (g.name != nullptr) put_name(s, g.name->text);
@@ -46,22 +42,25 @@ void leaks(capture& c) noexcept {
   write_blocks(c, {false, shows_all_frames(), true}, to_stderr, nullptr);
 }
 
-void all(bool plain, sink out, void* arg) noexcept {
+void all(bool plain, const own_stack* own, sink out, void* arg) noexcept {
   const M* const m = this_m();
   const G* const me = m != nullptr ? m->curg : nullptr;
   own_stack mine;
-  mine.take();
+  if (own == nullptr) {
+    mine.take();
+    own = &mine;
+  }
   capture c;
   if (c.prepare()) {
     questions asked;
-    c.take(me, &mine, false, &asked);
+    c.take(me, own, false, &asked);
     c.take_answers(asked);
     return write(c, plain, out, arg);
   }
   g_slab.for_each([&](const G* g) {  // one by one, as they come
     const g_status s = status_of(*g);
     if (s != g_status::idle && s != g_status::dead)
-      one(*g, g == me ? &mine : nullptr, plain, out, arg);
+      one(*g, g == me ? own : nullptr, plain, out, arg);
   });
 }
 

@@ -19,8 +19,9 @@ using sink = text_sink;
 
 // Writes the picture, grouped, the caller first. Sorts the picture.
 void write(capture& c, bool plain, sink out, void* arg) noexcept;
-// Takes a picture of the records as they are now, and writes it.
-void all(bool plain, sink out, void* arg) noexcept;
+// Takes a picture of the records as they are now, and writes it. `own`: the caller's stack; null: as it
+// is here.
+void all(bool plain, const own_stack* own, sink out, void* arg) noexcept;
 // Writes one goroutine. `own` is its stack if it is the caller; null: no stack is shown.
 void one(const G& g, const own_stack* own, bool plain, sink out, void* arg) noexcept;
 
@@ -34,8 +35,6 @@ void leaks(capture& c) noexcept;
 
 // "program+0x1234", which addr2line understands.
 void put_address(base::sentence& s, const void* pc) noexcept;
-// The call that returns there.
-void put_call_site(base::sentence& s, const void* return_address) noexcept;
 // "goroutine 7 (name)"
 void put_goroutine(base::sentence& s, const G& g) noexcept;
 

@@ -108,8 +108,10 @@ void put_module(std::uintptr_t pc, writer& to) noexcept {
 bool describe(std::uintptr_t pc, bool plain, bool all, bool only_first, writer& to) noexcept {
   naming n{to, plain, all, only_first};
   if (symbols::look_up(pc, &put_place, &n)) return n.is_wrapper;
-  // The standard library's own way to std::terminate.
-  if (!all && symbols::module_of(pc).name.starts_with("libstdc++.so")) return false;
+  // The standard library's own way to std::terminate, and the unwinder's.
+  const std::string_view module = symbols::module_of(pc).name;
+  if (!all && (module.starts_with("libstdc++.so") || module.starts_with("libgcc_s.so")))
+    return false;
   put_module(pc, to);
   to.put("\n");
   return false;
@@ -147,11 +149,19 @@ const frame_texts::entry* frame_texts::entry_of(std::uintptr_t pc) noexcept {
   }
 }
 
-// What a wrapper holds is said once: its own frame may lie before.
+// What a wrapper holds is said once: its own frame may lie before. Calls that a recursion repeats are
+// counted.
 bool frame_texts::put_stack(const std::uintptr_t* frames, std::size_t n, text_sink out,
                             void* arg) noexcept {
   bool any = false;
   std::string_view last;
+  std::size_t same = 0;
+  const auto put_same = [&]() noexcept {
+    sentence s;
+    s << "(and " << same << (same == 1 ? " call" : " calls") << " more of the same)\n";
+    if (same != 0) out(s.view(), arg);
+    same = 0;
+  };
   for (std::size_t i = 0; i < n; ++i) {
     char buffer[2048];
     std::string_view text;
@@ -164,10 +174,16 @@ bool frame_texts::put_stack(const std::uintptr_t* frames, std::size_t n, text_si
       text = {buffer, to.size};
     }
     if (text.empty()) continue;
+    if (text.data() == last.data()) {  // the same address
+      ++same;
+      continue;
+    }
+    put_same();
     out(text, arg);
     any = true;
     last = text.data() == buffer ? std::string_view() : text;
   }
+  put_same();
   return any;
 }
 
