@@ -75,6 +75,18 @@ class Addresses(unittest.TestCase):
                 self.assertEqual(last_name(mine), last_name(name), hex(pc - bias))
             checked += 1
         self.assertGreater(checked, 1)
+        if scenario != "named":  # it has JSON alone
+            known = {place for ours in frames.values() for place in ours}
+            self.compare_text(program, scenario, known)
+
+    # A text has no addresses: each of its places is one of those that were just compared.
+    def compare_text(self, program, scenario, known):
+        with Child(scenario, program=program, environment={"VOLE_DEBUG": "frames=all"}) as child:
+            places = re.findall(r"(?m)^(.+)\n\t(.+:\d+)$", child.own)
+        ours = {(function, Path(place).name) for function, place in places
+                if not function.startswith("created by")}
+        self.assertGreater(len(ours), 1)
+        self.assertLessEqual(ours, known)
 
     def compare_all(self, kind):
         for program, scenario in ((f"outside_{kind}", "named"), (f"outside_{kind}", "parked"),
