@@ -212,7 +212,8 @@ bool is_plumbing(std::string_view name, const char* file) noexcept {
                     "vole_leave_slow", "vole_thread_main", "std::invoke<", "std::__invoke",
                     "std::apply<", "std::__apply_impl", "std::_Function_handler<", "std::function<",
                     "std::terminate()", "std::rethrow_exception(", "__cxa_throw",
-                    "__cxa_rethrow", "__cxxabiv1::", "__gxx_personality_v0", "_Unwind_"}) ||
+                    "__cxa_rethrow", "__cxxabiv1::", "__gxx_personality_v0", "_Unwind_",
+                    "__interceptor_", "___interceptor_"}) ||
          (file != nullptr && is_plumbing_file(file));
 }
 

@@ -34,7 +34,9 @@ TEST(Overflow, DumpFollows) {
   EXPECT_THAT(e.err, overflow_of(" \\(digger\\)", 262144));
   EXPECT_THAT(e.err, ContainsRegex("\ngoroutine [0-9]+ \\(digger\\) \\[running\\]:\n(.*\n)*"
                                    "created by goroutine [0-9]+ in "));
-  if (e.err.find("fault_child.cc:") != std::string::npos) {  // lines are known here
+  // A sanitizer has a malloc of its own in the program itself: names are then as the linker knows them.
+  const bool in_words = !kAddressSanitizer && !kThreadSanitizer;
+  if (in_words && e.err.find("fault_child.cc:") != std::string::npos) {  // lines are known here
     EXPECT_THAT(e.err, ContainsRegex("dig\\(int\\)\n\t[^\n]*fault_child\\.cc:[0-9]+\n"
                                      "\\(and [0-9]+ calls more of the same\\)\n"));
     EXPECT_THAT(e.err, ContainsRegex("in [^\n]*overflow_named[^\n]*\n\t[^\n]*fault_child\\.cc:|"
