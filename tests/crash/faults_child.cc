@@ -6,6 +6,7 @@
 //        inherit the filter from the thread that makes them: this one is there before.
 
 #include <linux/filter.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -39,6 +40,13 @@ struct {
   int error = 0, nth = 0;
 } faults;
 
+// A wait may end for no reason; a wake-up never fails.
+bool may_fail(const seccomp_data& call) {
+  if (call.nr != SYS_futex) return true;
+  const auto command = call.args[1] & FUTEX_CMD_MASK;
+  return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+}
+
 void answer() {
   while (faults.listener < 0) sched_yield();
   for (;;) {
@@ -46,7 +54,7 @@ void answer() {
     if (ioctl(faults.listener, SECCOMP_IOCTL_NOTIF_RECV, &asked) != 0) continue;  // it is gone again
     seccomp_notif_resp said{};
     said.id = asked.id;
-    if (faults.counts && ++faults.calls == faults.nth) {
+    if (faults.counts && may_fail(asked.data) && ++faults.calls == faults.nth) {
       said.error = -faults.error;
     } else {
       said.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;

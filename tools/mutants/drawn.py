@@ -131,6 +131,9 @@ def main():
     build = None
     if not arguments.list:
         build = Build(root, arguments.build or root / "build/dev", root / "build/mutants")
+        if not arguments.no_build:
+            tests = {program for place in drawn for program in programs_for(root, build, place[0])}
+            build.make(sorted({build.test_target(test) for test in tests}), os.cpu_count())
     caught = survive = 0
     begin = time.monotonic()
     for place in drawn:
