@@ -51,7 +51,7 @@ def row(name, before, after):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"))
     parser.add_argument("before")
     parser.add_argument("after")
     parser.add_argument("--names", default=NAMES)
