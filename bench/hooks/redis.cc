@@ -1,5 +1,6 @@
 // GET in a loop on many connections to a Redis server, thousand/s, in turn: hiredis on goroutines with
-// hooks, a client on vole::net, hiredis on a thread for each connection.
+// hooks; a client on vole::net that writes and parses as hiredis does, and one that sends a constant and
+// parses nothing; hiredis on a thread for each connection.
 // redis [connections [seconds]] SOCKET. The unhooked figure is that of the same program without
 // vole::hooks.
 
@@ -43,6 +44,28 @@ void get_by_net(const char* where, const std::atomic<bool>& stop, std::atomic<lo
     while (n < 2 || to[n - 1] != '\n');
     count.fetch_add(1, std::memory_order_relaxed);
   }
+}
+
+// The same work as hiredis does: its own writer of commands and reader of replies, over vole::net.
+void get_by_net_as_hiredis(const char* where, const std::atomic<bool>& stop,
+                           std::atomic<long>& count) {
+  vole::net::conn c = vole::net::dial("unix", where);
+  redisReader* const reader = redisReaderCreate();
+  char to[16 * 1024];  // as hiredis has it
+  while (!stop.load(std::memory_order_relaxed)) {
+    char* ask = nullptr;
+    const int n = redisFormatCommand(&ask, "GET vole");
+    c.write(std::string_view(ask, static_cast<std::size_t>(n)));
+    redisFreeCommand(ask);
+    void* reply = nullptr;
+    while (reply == nullptr) {
+      redisReaderFeed(reader, to, c.read(to));
+      if (redisReaderGetReply(reader, &reply) != REDIS_OK) std::abort();
+    }
+    freeReplyObject(reply);
+    count.fetch_add(1, std::memory_order_relaxed);
+  }
+  redisReaderFree(reader);
 }
 
 // Processor time of this process, which load on the machine changes less than the clock on the wall.
@@ -104,6 +127,9 @@ int main(int argc, char** argv) {
   redisFree(c);
   for (int round = 0; round < 7; ++round) {
     vole::run([=] { on_goroutines("hiredis, goroutines", n, time, where, get_by_hiredis); });
+    vole::run([=] {
+      on_goroutines("vole::net+parser, goroutines", n, time, where, get_by_net_as_hiredis);
+    });
     vole::run([=] { on_goroutines("vole::net, goroutines", n, time, where, get_by_net); });
     on_threads(n, time, where);
   }

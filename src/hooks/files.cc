@@ -2,8 +2,10 @@
 // that has these calls not wait on a blocking descriptor.
 //
 // Law    the goroutine parks until the side that may keep it waiting is ready; the call is the bare
-//        one, in blocking().
+//        one, in blocking(). sendfile to a socket goes by parts of kPart bytes, each of them after such
+//        a wait: a slow peer keeps a goroutine, and a thread for one part at most.
 
+#include <algorithm>
 #include <cerrno>
 
 #include "hooks/kind.h"
@@ -21,12 +23,24 @@ long until_ready(const caller& by, int fd, waiting::way w) noexcept {
   if (kernel::ppoll(&p, 1, &now, nullptr, 0) != 0) return 0;
   waiting wait(by, fd, w);
   const long answer = wait.wait();
-  return answer == -EBADF ? answer : 0;  // non-blocking, or its time is over: the call says so
+  const bool is_over = answer == -EAGAIN && wait.has_waited();
+  return answer == -EBADF || is_over ? answer : 0;  // what is non-blocking says so itself
 }
 
+constexpr std::size_t kPart = std::size_t{64} << 10;  // what the kernel moves at a time
+
 long send_file(const caller& by, int to, int from, off_t* offset, std::size_t n) noexcept {
-  if (const long error = until_ready(by, to, waiting::way::out)) return error;
-  return in_blocking(by, [=] { return kernel::sendfile(to, from, offset, n); });
+  const std::size_t most = ask_kind(to) == kind::socket ? kPart : n;
+  std::size_t done = 0;
+  for (;;) {
+    const std::size_t part = std::min(n - done, most);
+    long moved = until_ready(by, to, waiting::way::out);
+    if (moved == 0)
+      moved = in_blocking(by, [=] { return kernel::sendfile(to, from, offset, part); });
+    if (moved < 0) return done != 0 ? static_cast<long>(done) : moved;
+    done += static_cast<std::size_t>(moved);
+    if (static_cast<std::size_t>(moved) < part || done == n) return static_cast<long>(done);
+  }
 }
 
 long splice_some(const caller& by, int from, off_t* from_at, int to, off_t* to_at, std::size_t n,

@@ -68,15 +68,15 @@ long receive(int fd, span& to) noexcept {
 
 long read_any(const caller& by, int fd, span& to) noexcept {
   const kind first = guess(fd);
-  if (first != kind::unknown && first != kind::socket) return read_file(by, fd, to);
-  waiting w(by, fd, waiting::way::in);
+  if (first != kind::unknown && !is_socket(first)) return read_file(by, fd, to);
+  waiting w(by, fd, waiting::way::in, first == kind::asked);
   for (;;) {
-    const long n = receive(fd, to);
+    const long n = w.is_worth_trying() ? receive(fd, to) : -EAGAIN;
     if (n == -ENOTSOCK) {
       ask_kind(fd);
       return read_file(by, fd, to);
     }
-    if (n >= 0) remember(fd, kind::socket);
+    if (n >= 0) remember_received(fd, static_cast<std::size_t>(n) < to.bytes_shown());
     if (n != -EAGAIN) return n;
     const long answer = w.wait();
     if (answer == waiting::kMakeBareCall)

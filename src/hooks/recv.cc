@@ -15,14 +15,14 @@ namespace {
 
 constexpr int kNeverWaits = MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB;
 
-// `once(flags)` until it need not wait; `bare()` the call as it was made.
+// `once()` until it need not wait; `bare_call()` the call as it was made. `room`: for so many bytes.
 template <class Once, class Bare>
-long receive(const caller& by, int fd, Once once, Bare bare_call) noexcept {
-  waiting w(by, fd, waiting::way::in);
+long receive(const caller& by, int fd, std::size_t room, Once once, Bare bare_call) noexcept {
+  waiting w(by, fd, waiting::way::in, guess(fd) == kind::asked);
   for (;;) {
-    const long n = once();
+    const long n = w.is_worth_trying() ? once() : -EAGAIN;
     if (n != -EAGAIN) {
-      if (n >= 0) remember(fd, kind::socket);
+      if (n >= 0) remember_received(fd, static_cast<std::size_t>(n) < room);
       return n;
     }
     const long answer = w.wait();
@@ -73,7 +73,7 @@ long recv_from(const caller& by, int fd, void* to, std::size_t n, int flags, soc
     return receive_all(by, fd, all, flags);
   }
   return receive(
-      by, fd, [=] { return kernel::recvfrom(fd, to, n, flags | MSG_DONTWAIT, peer, size); },
+      by, fd, n, [=] { return kernel::recvfrom(fd, to, n, flags | MSG_DONTWAIT, peer, size); },
       as_it_was);
 }
 
@@ -82,7 +82,7 @@ long recv_message(const caller& by, int fd, msghdr* m, int flags) noexcept {
   if ((flags & kNeverWaits) != 0) return as_it_was();
   if ((flags & MSG_WAITALL) != 0) return in_blocking(by, as_it_was);
   return receive(
-      by, fd, [=] { return kernel::recvmsg(fd, m, flags | MSG_DONTWAIT); }, as_it_was);
+      by, fd, 0, [=] { return kernel::recvmsg(fd, m, flags | MSG_DONTWAIT); }, as_it_was);
 }
 
 // Waits for the first; with MSG_WAITFORONE that is all it waits for. Otherwise the bare call waits for
@@ -94,7 +94,7 @@ long recv_messages(const caller& by, int fd, mmsghdr* ms, unsigned n, int flags,
   if (timeout != nullptr || (flags & MSG_WAITALL) != 0) return in_blocking(by, as_it_was);
   if ((flags & MSG_WAITFORONE) != 0)
     return receive(
-        by, fd, [=] { return kernel::recvmmsg(fd, ms, n, flags | MSG_DONTWAIT, nullptr); },
+        by, fd, 0, [=] { return kernel::recvmmsg(fd, ms, n, flags | MSG_DONTWAIT, nullptr); },
         as_it_was);
   unsigned got = 0;
   while (got < n) {

@@ -44,7 +44,10 @@ long send_some(const message& m, span& from, bool first, int more_flags) noexcep
     if (n >= 0) {
       done += n;
       from.drop(static_cast<std::size_t>(n));
-      if (n == 0 || from.empty()) return done;
+      if (n == 0 || from.empty()) {
+        remember_sent(m.fd);
+        return done;
+      }
       w.moved();
       continue;
     }
@@ -62,6 +65,7 @@ long send_to(const caller& by, int fd, const void* from, std::size_t n, int flag
   if ((flags & (MSG_DONTWAIT | MSG_OOB)) != 0 || n == 0 || n > 0x7ffff000)
     return kernel::sendto(fd, from, n, flags, peer, size);
   const long at_once = kernel::sendto(fd, from, n, flags | MSG_DONTWAIT, peer, size);
+  if (at_once == static_cast<long>(n)) remember_sent(fd);
   if (at_once == static_cast<long>(n) || (at_once < 0 && at_once != -EAGAIN)) return at_once;
   span all(from, n);
   message m{fd, flags, {}};

@@ -3,6 +3,7 @@
 #include <sys/time.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "hooks/callers.h"
 
@@ -67,8 +68,12 @@ long waiting::begin() noexcept {
 }
 
 long waiting::wait() noexcept {
-  if (!begun_)
-    if (const long answer = begin(); answer != kTryAgain) return answer;
+  const bool untried = std::exchange(waits_first_, false);
+  if (!begun_) {
+    const long answer = begin();
+    if (answer == -EAGAIN && untried) return kTryAgain;
+    if (answer != kTryAgain) return answer;
+  }
   constexpr int kMostInVain = 64;
   if (++in_vain_ > kMostInVain) return kMakeBareCall;
   pollfd p{fd_, static_cast<short>(way_ == way::out ? POLLOUT : POLLIN), 0};

@@ -14,7 +14,10 @@ namespace vole::hooks {
 class waiting {
  public:
   enum class way : std::uint8_t { in, out };
-  waiting(const caller& by, int fd, way w) noexcept : by_(by), fd_(fd), way_(w) {}
+  // `first`: wait before the first try. A non-blocking descriptor is tried nevertheless.
+  waiting(const caller& by, int fd, way w, bool first = false) noexcept
+      : by_(by), fd_(fd), way_(w), waits_first_(first) {}
+  bool is_worth_trying() const noexcept { return !waits_first_; }
 
   // What to do after EAGAIN.
   static constexpr long kTryAgain = 0, kMakeBareCall = 1;  // else a negative errno: the answer
@@ -29,6 +32,7 @@ class waiting {
   const int fd_;
   const way way_;
   bool begun_ = false;
+  bool waits_first_;
   int in_vain_ = 0;  // wake-ups since something moved
   std::int64_t deadline_ = foreign::kNoDeadline;
 };

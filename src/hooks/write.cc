@@ -45,7 +45,7 @@ long write_some(int fd, span& from, bool* is_socket) noexcept {
   if (*is_socket) {
     const long n = send_some(fd, from);
     if (n != -ENOTSOCK) {
-      remember(fd, kind::socket);
+      remember_sent(fd);
       return n;
     }
     *is_socket = false;
@@ -81,7 +81,7 @@ bool ends_here(const caller& by, waiting& w, int fd, span& from, long* done) noe
 
 long write_all(const caller& by, int fd, span& from) noexcept {
   const kind first = guess(fd);
-  bool is_socket = first == kind::unknown || first == kind::socket;
+  bool is_socket = first == kind::unknown || hooks::is_socket(first);
   waiting w(by, fd, waiting::way::out);
   long done = 0;
   for (;;) {

@@ -83,8 +83,7 @@ std::int64_t now_ns() noexcept { return os::now_ns(); }
 bool can_park() noexcept { return rt::may_park_here(); }
 
 int wait_fds(pollfd* fds, unsigned n, std::int64_t deadline) noexcept {
-  const int ready = in_place(fds, n, 0);
-  if (ready != 0 || (deadline != kNoDeadline && deadline <= os::now_ns())) return ready;
+  if (deadline != kNoDeadline && deadline <= os::now_ns()) return in_place(fds, n, 0);
   if (os::signals_are_blocked()) return in_place(fds, n, deadline);
   const rt::home::at_home home;
   if (n <= kFew) {

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <poll.h>
 #include <pty.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
@@ -274,6 +275,100 @@ SCENARIO(sendfile_and_splice) {
   show("sendfile from nothing", sendfile(to.fd[1], 987, nullptr, 1));
 }
 
+SCENARIO(sendfile_to_who_reads_late) {
+  temporary t;
+  const std::string much(2 << 20, 'x');
+  (void)!write(t.fd, much.data(), much.size());
+  int s[2];
+  (void)!socketpair(AF_UNIX, SOCK_STREAM, 0, s);
+  {
+    std::size_t got = 0;
+    const beside reader([&] {
+      pause_ms(20);
+      std::vector<char> to(30'000);
+      for (ssize_t n = 0; (n = read(s[1], to.data(), to.size())) > 0;)
+        got += static_cast<std::size_t>(n);
+      show("arrived", got);
+    });
+    off_t at = 100;
+    show("all at once", sendfile(s[0], t.fd, &at, much.size() - 100));
+    show("offset", at);
+    show("at the end", sendfile(s[0], t.fd, &at, 1000));
+    lseek(t.fd, 7, SEEK_SET);
+    show("from its position", sendfile(s[0], t.fd, nullptr, 200'000));
+    show("position", lseek(t.fd, 0, SEEK_CUR));
+    close(s[0]);
+  }
+  close(s[1]);
+  (void)!socketpair(AF_UNIX, SOCK_STREAM, 0, s);
+  timeval soon{0, 30'000};
+  (void)!setsockopt(s[0], SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof(soon));
+  off_t at = 0;
+  const ssize_t n = sendfile(s[0], t.fd, &at, much.size());
+  show("a part", n > 0 && n < static_cast<ssize_t>(much.size()) && at == n);
+  const ssize_t filled = send(s[0], much.data(), much.size(), 0);
+  show("full", filled < static_cast<ssize_t>(much.size()));
+  show("nothing more", sendfile(s[0], t.fd, &at, 100));
+  set_nonblocking(s[0]);
+  show("non-blocking", sendfile(s[0], t.fd, &at, 100));
+  close(s[0]);
+  close(s[1]);
+}
+
+extern "C" {
+ssize_t __read_chk(int fd, void* to, std::size_t n, std::size_t room);
+ssize_t __recv_chk(int fd, void* to, std::size_t n, std::size_t room, int flags);
+ssize_t __recvfrom_chk(int fd, void* to, std::size_t n, std::size_t room, int flags, sockaddr* peer,
+                       socklen_t* size);
+int __poll_chk(pollfd* fds, nfds_t n, int timeout, std::size_t room);
+int __ppoll_chk(pollfd* fds, nfds_t n, const timespec* timeout, const sigset_t* mask,
+                std::size_t room);
+}
+
+SCENARIO(fortified_twins) {
+  int s[2];
+  (void)!socketpair(AF_UNIX, SOCK_STREAM, 0, s);
+  char to[8];
+  const beside writer([&] {
+    for (int i = 0; i < 3; ++i) {
+      pause_ms(10);
+      (void)!write(s[1], "ab", 2);
+    }
+  });
+  show("read", __read_chk(s[0], to, 2, 8));
+  show("recv", __recv_chk(s[0], to, 2, 8, 0));
+  show("recvfrom", __recvfrom_chk(s[0], to, 2, 8, 0, nullptr, nullptr));
+  pollfd f{s[0], POLLIN, 0};
+  const timespec soon{0, 5'000'000};
+  show("poll", __poll_chk(&f, 1, 5, sizeof(f)));
+  show("ppoll", __ppoll_chk(&f, 1, &soon, nullptr, sizeof(f)));
+  close(s[0]);
+  close(s[1]);
+}
+
+SCENARIO(parts_of_pipes_and_files) {
+  pipe_ends p;
+  char a[4] = {}, b[4] = {};
+  iovec parts[] = {{a, 3}, {b, 3}};
+  {
+    const beside writer([&] {
+      pause_ms(10);
+      show("writev", writev(p.fd[1], parts, 2));
+    });
+    char to[10];
+    iovec in[] = {{to, 4}, {to + 4, 6}};
+    show("readv", readv(p.fd[0], in, 2));
+  }
+  set_nonblocking(p.fd[0]);
+  show("none now", readv(p.fd[0], parts, 2));
+  temporary t;
+  std::vector<iovec> many(40, iovec{a, 3});
+  show("40 parts", writev(t.fd, many.data(), 40));
+  lseek(t.fd, 0, SEEK_SET);
+  show("back", readv(t.fd, many.data(), 40));
+  show("at the end", readv(t.fd, many.data(), 40));
+}
+
 SCENARIO(locks) {
   temporary t;
   const int other = open(t.name, O_RDWR);
@@ -287,5 +382,10 @@ SCENARIO(locks) {
   show("waits", flock(other, LOCK_EX));
   w.show_waited("time", 30);
   show("nothing", flock(987, LOCK_EX));
+  show("unlock", flock(other, LOCK_UN));
+  show("shared", flock(t.fd, LOCK_SH));
+  show("by both", flock(other, LOCK_SH | LOCK_NB));
+  show("not alone", flock(other, LOCK_EX | LOCK_NB));
+  show("no such way", flock(other, 77));
   close(other);
 }

@@ -9,23 +9,11 @@
 #include <vector>
 
 #include "conformance.h"
+#include "sockets.h"
 
 using namespace conformance;
 
 namespace {
-
-struct pair {
-  explicit pair(int type = SOCK_STREAM) { (void)!socketpair(AF_UNIX, type, 0, fd); }
-  ~pair() {
-    shut(0);
-    shut(1);
-  }
-  void shut(int i) {
-    if (fd[i] >= 0) close(fd[i]);
-    fd[i] = -1;
-  }
-  int fd[2];
-};
 
 int listen_on(sockaddr_in* at, int type = SOCK_STREAM) {
   const int fd = socket(AF_INET, type, 0);
@@ -39,13 +27,6 @@ int listen_on(sockaddr_in* at, int type = SOCK_STREAM) {
   return fd;
 }
 const sockaddr* any(const sockaddr_in& at) { return reinterpret_cast<const sockaddr*>(&at); }
-
-void set_timeout(int fd, int option, int ms) {
-  const timeval t{ms / 1000, ms % 1000 * 1000};
-  (void)!setsockopt(fd, SOL_SOCKET, option, &t, sizeof(t));
-}
-void set_nonblocking(int fd) { (void)!fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
-bool nonblocking(int fd) { return (fcntl(fd, F_GETFL) & O_NONBLOCK) != 0; }
 
 std::string pattern(std::size_t n) {
   std::string s(n, 0);

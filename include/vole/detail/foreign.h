@@ -37,6 +37,8 @@ bool can_park() noexcept;
 
 // poll(2): the same fds, events and revents, the same results, but for errors, which come as -errno,
 // and for signals, of which the goroutine hears nothing. One whose file is being closed gets POLLNVAL.
+// To be called when nothing is ready, as the caller has just seen: what is ready after all is told at
+// the price of a whole wait.
 int wait_fds(pollfd* fds, unsigned n, std::int64_t deadline) noexcept;
 
 void sleep_home(std::int64_t deadline) noexcept;
