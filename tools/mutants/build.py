@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from catalogue import RELEASE
+from catalogue import HOOKS, RELEASE
 
 
 class BuildError(Exception):
@@ -55,7 +55,11 @@ class Build:
 
     def test_target(self, name):
         """The target, and the program, that has this test."""
-        return self._tests.get(name, (name, None))[0]
+        return f"{HOOKS}_hooked" if name == HOOKS else self._tests.get(name, (name, None))[0]
+
+    def test_program(self, name):
+        folder = "hooks" if name == HOOKS else "tests"
+        return self.directory / folder / self.test_target(name)
 
     def make(self, targets, jobs):
         _run(["cmake", "--build", str(self.directory), "--parallel", str(jobs), "--target", *targets],
@@ -85,7 +89,8 @@ class Build:
         found = []
         for unit in units:
             name = (self._object(target, unit) or self._object(library, unit)
-                    or self._object("vole_preemptible", unit))
+                    or self._object("vole_preemptible", unit)
+                    or self._object("vole_hooks_archive", unit))
             if name is None:
                 raise BuildError(f"{mutant.name}: nobody compiles {unit}")
             found.append(name)
@@ -122,6 +127,10 @@ class Build:
         words = [w for w in shlex.split(link.strip().removeprefix(": &&").removesuffix("&& :"))
                  if w not in units and (w in keep or not w.startswith(others))]
         output = folder / target.name
+        if mutant.program == HOOKS:  # all of an archive is linked; what comes before it counts
+            whole = next(i for i, w in enumerate(words) if w.startswith("-Wl,--whole-archive"))
+            words[whole:whole] = [*objects, "-Wl,--allow-multiple-definition"]
+            objects = []
         at = words.index("-o")
         _run([*words[:at], *objects, "-o", str(output), *words[at + 2:]], self.directory)
         return output
@@ -130,7 +139,7 @@ class Build:
         """Where the unmutated one lies."""
         if mutant.child:
             return self.directory / "crash" / mutant.child
-        return self.directory / "tests" / self.test_target(mutant.program)
+        return self.test_program(mutant.program)
 
     def drop(self, mutant):
         shutil.rmtree(self.scratch / mutant.name, ignore_errors=True)

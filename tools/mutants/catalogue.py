@@ -22,6 +22,9 @@ A header may be compiled into a few of the units that include it: an inline func
 exists once in a program, and those compiled anew come first. Of a test in the release build (its
 name begins with release_) every unit counts that the rule is used in.
 
+A test of vole::hooks is `hooks_conformance: <scenario>` (tests/hooks): it passes if the hooked program
+prints what the bare one prints.
+
 There are several kinds of build, and each has its control: the first mutant of that kind that is in
 the sample, built in the same way with nothing changed. Its test must pass.
 """
@@ -35,6 +38,7 @@ HERE = "tools/mutants"
 MAP = "docs/go-map.md"
 LAST_MECHANISM = 35
 RELEASE = "release_"
+HOOKS = "hooks_conformance"
 SUITES = (("src", "**/*_test.cc"), ("tests", "*/*_test.cc"), ("tests", "*/*_model.cc"))
 
 
@@ -70,6 +74,8 @@ class Mutant:
         """How it is built."""
         if self.program.startswith("model_"):
             return "model"
+        if self.program == HOOKS:
+            return "hooks"
         if self.program.startswith(RELEASE):
             return "release"
         if self.child:
@@ -144,7 +150,11 @@ def _problems_of(mutant, root, sources):
         if not (root / unit).is_file():
             yield f"{mutant.name}: there is no {unit}"
     source = sources.get(mutant.program.removeprefix(RELEASE))
-    if source is None:
+    if mutant.program == HOOKS:
+        scenario = f"SCENARIO({mutant.case})"
+        if not any(scenario in each.read_text(encoding="utf-8") for each in root.glob("tests/hooks/*.cc")):
+            yield f"{mutant.name}: tests/hooks has no {scenario}"
+    elif source is None:
         yield f"{mutant.name}: there is no test program {mutant.program}"
     elif not _has_case(source.read_text(encoding="utf-8"), mutant.case):
         yield f"{mutant.name}: {mutant.program} has no test {mutant.case}"

@@ -58,19 +58,41 @@ def run_test(program, case, limit, crash_dir=None):
     return "died" if test.returncode < 0 else "failed", took, output
 
 
+def run_scenario(bare, hooked, scenario, limit):
+    """The same for a scenario of tests/hooks."""
+    begin = time.monotonic()
+    outputs = []
+    for program in (bare, hooked):
+        test = subprocess.Popen([program, scenario], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                text=True, errors="replace", start_new_session=True)
+        try:
+            outputs.append(test.communicate(timeout=limit)[0])
+        except subprocess.TimeoutExpired:
+            os.killpg(test.pid, signal.SIGKILL)  # and its children
+            test.communicate()
+            return "hung", time.monotonic() - begin, ""
+        if test.returncode != 0:
+            return "died", time.monotonic() - begin, outputs[-1]
+    return ("passed" if outputs[0] == outputs[1] else "failed"), time.monotonic() - begin, "".join(outputs)
+
+
 class Trial:
     def __init__(self, build):
         self.build = build
         self.baseline = {}
 
     def test_program(self, mutant):
-        return self.build.directory / "tests" / self.build.test_target(mutant.program)
+        return self.build.test_program(mutant.program)
+
+    def run(self, name, program, case, limit, crash_dir=None):
+        if name != catalogue.HOOKS:
+            return run_test(program, case, limit, crash_dir)
+        return run_scenario(self.build.directory / "hooks" / f"{catalogue.HOOKS}_bare", program, case, limit)
 
     def plain(self, key):
         """The test without a mutant; returns a problem or None."""
         program, case = key
-        path = self.build.directory / "tests" / self.build.test_target(program)
-        how, took, output = run_test(path, case, LIMIT)
+        how, took, output = self.run(program, self.build.test_program(program), case, LIMIT)
         self.baseline[key] = took
         return None if how == "passed" else f"{program}: {case}: {how} without a mutant\n{output}"
 
@@ -92,7 +114,7 @@ class Trial:
         how = "hung"
         for limit in self.limits(mutant):
             if how == "hung":
-                how, _, _ = run_test(program, mutant.case, limit, crash_dir)
+                how, _, _ = self.run(mutant.program, program, mutant.case, limit, crash_dir)
         self.build.drop(mutant)
         return how, time.monotonic() - begin
 
@@ -170,6 +192,7 @@ def main():
         if not arguments.no_build:
             targets = {build.test_target(m.program) for m in tried}
             targets |= {build.target(m) for m in tried}
+            targets |= {f"{catalogue.HOOKS}_bare" for m in tried if m.program == catalogue.HOOKS}
             build.make(sorted(targets), arguments.jobs)
         problems, (longest, slowest) = try_all(tried, Trial(build), arguments.jobs)
         what = (f"caught in {time.monotonic() - begin:.0f} s, {processor_seconds():.0f} s of processor "
