@@ -1,6 +1,8 @@
 // Dumps, stall reports and SIGQUIT while every P is taken from its thread all the time.
 //
 // Law    the work goes on and comes out right, nobody hangs, and every dump is whole.
+// Note   VOLE_STRESS_SCALE=60 makes it minutes, as one should after a change to dumps, under ASan and
+//        TSan; VOLE_SEED=n repeats a run.
 
 #include <vole/vole.h>
 
