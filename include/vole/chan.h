@@ -17,6 +17,8 @@
 #include <utility>
 #include <variant>
 
+#include <vole/chan_status.h>
+#include <vole/detail/access.h>
 #include <vole/detail/chan_core.h>
 #include <vole/detail/chan_value.h>
 #include <vole/detail/time.h>
@@ -47,8 +49,6 @@ struct received {
 
 namespace detail {
 
-class clock_handle;  // a timer's side of its channel: vole/time.h
-
 // The handle all three classes are made of: a counted reference to a core.
 class chan_handle {
  public:
@@ -65,7 +65,6 @@ class chan_handle {
   }
   std::size_t size() const noexcept { return chan_size(core_); }
   std::size_t capacity() const noexcept { return chan_capacity(core_); }
-  chan_core* core() const noexcept { return core_; }  // for select
 
  protected:
   explicit chan_handle(chan_core* owned) noexcept : core_(owned) {}
@@ -81,6 +80,8 @@ class chan_handle {
   }
   ~chan_handle() { chan_drop(core_); }
 
+ private:
+  friend struct access;
   chan_core* core_;
 };
 
@@ -201,7 +202,7 @@ struct sends {
   }
 
  private:
-  chan_core* mine() const noexcept { return static_cast<const Self*>(this)->core(); }
+  chan_core* mine() const noexcept { return access::core(*static_cast<const Self*>(this)); }
   chan_status attempt(T& v) const {
     outgoing<T> value(v);
     const chan_status s = chan_try_send<plain_size_of<T>>(mine(), value.cell());
@@ -259,7 +260,7 @@ struct receives {
     const chan_status s = chan_recv_until(mine(), room.cell(), when);
     return {s, s == chan_status::ok ? room.take() : std::nullopt};
   }
-  chan_core* mine() const noexcept { return static_cast<const Self*>(this)->core(); }
+  chan_core* mine() const noexcept { return access::core(*static_cast<const Self*>(this)); }
 };
 
 }  // namespace detail
@@ -326,7 +327,7 @@ class recv_chan : public detail::chan_handle, public detail::receives<T, recv_ch
   recv_chan(Null) noexcept : chan_handle(nullptr) {}
 
  private:
-  friend class detail::clock_handle;
+  friend struct detail::access;
   explicit recv_chan(detail::chan_core* owned) noexcept : chan_handle(owned) {}
 };
 
@@ -337,18 +338,18 @@ class recv_chan : public detail::chan_handle, public detail::receives<T, recv_ch
 template <class T>
 struct std::hash<vole::chan<T>> {
   std::size_t operator()(const vole::chan<T>& c) const noexcept {
-    return std::hash<void*>{}(c.core());
+    return std::hash<void*>{}(vole::detail::access::core(c));
   }
 };
 template <class T>
 struct std::hash<vole::send_chan<T>> {
   std::size_t operator()(const vole::send_chan<T>& c) const noexcept {
-    return std::hash<void*>{}(c.core());
+    return std::hash<void*>{}(vole::detail::access::core(c));
   }
 };
 template <class T>
 struct std::hash<vole::recv_chan<T>> {
   std::size_t operator()(const vole::recv_chan<T>& c) const noexcept {
-    return std::hash<void*>{}(c.core());
+    return std::hash<void*>{}(vole::detail::access::core(c));
   }
 };

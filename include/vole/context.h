@@ -24,6 +24,7 @@
 #include <variant>
 
 #include <vole/chan.h>
+#include <vole/detail/access.h>
 #include <vole/detail/context_node.h>
 #include <vole/detail/deferred.h>
 #include <vole/detail/left_behind.h>
@@ -58,7 +59,6 @@ class [[nodiscard]] context {
   // Never cancelled, no deadline, no values. A context that was moved from is one, too.
   static context background() noexcept { return context(); }
   context() noexcept = default;
-  explicit context(detail::context_node* owned) noexcept : node_(owned) {}  // with_*'s
   context(const context& other) noexcept : node_(detail::share_context(other.node_)) {}
   context(context&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
   context& operator=(const context& other) noexcept {
@@ -94,9 +94,9 @@ class [[nodiscard]] context {
   // goroutine of vole's: there the callbacks run.
   std::stop_token stop_token() const;
 
-  detail::context_node* node() const noexcept { return node_; }  // vole's own
-
  private:
+  friend struct detail::access;
+  explicit context(detail::context_node* owned) noexcept : node_(owned) {}
   detail::context_node* node_ = nullptr;
 };
 
@@ -104,7 +104,6 @@ class [[nodiscard]] context {
 class [[nodiscard]] cancel_function {
  public:
   cancel_function() noexcept = default;
-  explicit cancel_function(context ctx) noexcept : ctx_(std::move(ctx)) {}  // with_*'s
   cancel_function(cancel_function&&) noexcept = default;
   cancel_function& operator=(cancel_function&& other) noexcept {
     if (this != &other) {
@@ -124,6 +123,8 @@ class [[nodiscard]] cancel_function {
   }
 
  private:
+  friend struct detail::access;
+  explicit cancel_function(context ctx) noexcept : ctx_(std::move(ctx)) {}
   void end(std::exception_ptr cause) const;
 
   context ctx_;
@@ -180,7 +181,6 @@ class kept_context {
     return ctx_.value(key);
   }
   std::stop_token stop_token() const { return ctx_.stop_token(); }
-  context_node* node() const noexcept { return ctx_.node(); }
 
  private:
   friend struct new_cancelable;
@@ -271,7 +271,8 @@ template <class T>
 [[nodiscard]] context with_value(const context& parent, const context_key<T>& key,
                                  std::type_identity_t<T> value) {
   detail::end_if_left_behind();
-  return context(new detail::typed_value<T>(parent.node(), &key, std::move(value)));
+  return detail::access::make<context>(
+      new detail::typed_value<T>(detail::access::node(parent), &key, std::move(value)));
 }
 template <class T>
 context with_value(const context& parent, const context_key<T>&& key,
@@ -296,8 +297,6 @@ void with_value(C&& its_cancel_function_is_gone, const context_key<T>&, Value&&)
 class func_watch {
  public:
   func_watch() noexcept = default;
-  func_watch(context ctx, detail::watch_node* owned) noexcept  // after_func's
-      : ctx_(std::move(ctx)), node_(owned) {}
   func_watch(func_watch&& other) noexcept
       : ctx_(std::move(other.ctx_)), node_(std::exchange(other.node_, nullptr)) {}
   func_watch& operator=(func_watch&& other) noexcept {
@@ -316,6 +315,10 @@ class func_watch {
   }
 
  private:
+  friend struct detail::access;
+  func_watch(context ctx, detail::watch_node* owned) noexcept
+      : ctx_(std::move(ctx)), node_(owned) {}
+
   context ctx_;
   detail::watch_node* node_ = nullptr;
 };
@@ -324,7 +327,7 @@ class func_watch {
 // that leaves fn ends the program.
 template <detail::deferrable F>
 func_watch after_func(const context& ctx, F&& fn) {
-  return func_watch(ctx, detail::watch(ctx, detail::defer(std::forward<F>(fn))));
+  return detail::access::make<func_watch>(ctx, detail::watch(ctx, detail::defer(std::forward<F>(fn))));
 }
 template <detail::dying_context C, class F>
 func_watch after_func(C&& its_cancel_function_is_gone, F&& fn) = delete;
@@ -359,7 +362,8 @@ class [[nodiscard]] context_callback {
 template <class Fn = detail::no_handler>
   requires std::invocable<Fn>
 [[nodiscard]] auto on_done(const context& ctx, Fn&& fn = {}) {
-  return detail::recv_clause<std::monostate, Fn&&>(ctx.done().core(), std::forward<Fn>(fn));
+  return detail::recv_clause<std::monostate, Fn&&>(detail::access::core(ctx.done()),
+                                                        std::forward<Fn>(fn));
 }
 
 }  // namespace v0
@@ -380,6 +384,6 @@ struct std::tuple_element<1, vole::detail::new_cancelable> {
 template <>
 struct std::hash<vole::context> {
   std::size_t operator()(const vole::context& c) const noexcept {
-    return std::hash<void*>{}(c.node());
+    return std::hash<void*>{}(vole::detail::access::node(c));
   }
 };

@@ -20,7 +20,7 @@ enum class errc {
 };
 
 // The category "vole" of these codes, and a code of it.
-const std::error_category& error_category() noexcept;
+const std::error_category& vole_category() noexcept;
 std::error_code make_error_code(errc e) noexcept;
 
 }  // namespace v0

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <vole/detail/access.h>
 #include <vole/detail/go_options.h>
 #include <vole/detail/join.h>
 #include <vole/detail/run.h>
@@ -62,7 +63,6 @@ template <class R>
 class [[nodiscard("destroyed at once it joins at once: keep the handle, or use go()")]] join_handle {
  public:
   join_handle() noexcept = default;
-  explicit join_handle(detail::join_state<R>* state) noexcept : state_(state) {}  // spawn's
   join_handle(join_handle&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   join_handle& operator=(join_handle&& other) noexcept {
     if (this != &other) {
@@ -100,6 +100,8 @@ class [[nodiscard("destroyed at once it joins at once: keep the handle, or use g
   }
 
  private:
+  friend struct detail::access;
+  explicit join_handle(detail::join_state<R>* state) noexcept : state_(state) {}
   void give_up() noexcept {
     if (state_ == nullptr) return;
     const detail::join_reference<R> held(std::exchange(state_, nullptr));
@@ -126,7 +128,7 @@ template <class F, class... Args>
     task::discard(made);
     throw;
   }
-  return join_handle<result>(made);
+  return detail::access::make<join_handle<result>>(made);
 }
 template <class F, class... Args>
   requires detail::startable<F, Args...>

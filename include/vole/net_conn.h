@@ -51,7 +51,6 @@ class conn : public detail::net_handle {
   // regular one) blocks the thread. On error fd remains the caller's.
   explicit conn(int fd);
   conn(int fd, std::error_code& error);
-  explicit conn(detail::endpoint* owned) noexcept : net_handle(owned) {}  // vole's own
 
   // Waits for something to read; 0: the end (or room for nothing). A datagram's excess is lost.
   [[nodiscard]] std::size_t read(std::span<std::byte> to);
@@ -167,6 +166,10 @@ class conn : public detail::net_handle {
   }
   [[nodiscard]] credentials peer_credentials() const;
   [[nodiscard]] credentials peer_credentials(std::error_code& error) const noexcept;
+
+ private:
+  friend struct detail::access;
+  explicit conn(detail::endpoint* owned) noexcept : net_handle(owned) {}
 };
 
 // Two ends of a connection within this process: unix sockets.
@@ -180,7 +183,6 @@ class packet_conn : public detail::net_handle {
   // Adopts a socket of datagrams, as conn(fd) does. Anything else is refused.
   explicit packet_conn(int fd);
   packet_conn(int fd, std::error_code& error);
-  explicit packet_conn(detail::endpoint* owned) noexcept : net_handle(owned) {}  // vole's own
 
   // One datagram and its sender; the part that does not fit is lost.
   [[nodiscard]] std::pair<std::size_t, address> read_from(std::span<std::byte> to);
@@ -231,6 +233,10 @@ class packet_conn : public detail::net_handle {
                                                              Last&&... last) {
     return write_to(detail::bytes_of(from), to, last...);
   }
+
+ private:
+  friend struct detail::access;
+  explicit packet_conn(detail::endpoint* owned) noexcept : net_handle(owned) {}
 };
 
 }  // namespace net

@@ -19,7 +19,6 @@ class listener : public detail::net_handle {
   // Adopts a socket that listens, as conn(fd) does: socket activation. Anything else is refused.
   explicit listener(int fd);
   listener(int fd, std::error_code& error);
-  explicit listener(detail::endpoint* owned) noexcept : net_handle(owned) {}  // vole's own
 
   // Waits for a connection. If the process has no descriptors left (EMFILE, ENFILE) or the kernel
   // no memory, it waits, 5 ms and twice as long each time up to a second, and tries again; the twin
@@ -28,6 +27,10 @@ class listener : public detail::net_handle {
   [[nodiscard]] conn accept(std::error_code& error);
   [[nodiscard]] conn accept(const context& ctx);
   [[nodiscard]] conn accept(const context& ctx, std::error_code& error);
+
+ private:
+  friend struct detail::access;
+  explicit listener(detail::endpoint* owned) noexcept : net_handle(owned) {}
 };
 
 // ":80": every address of this machine, IPv6 and IPv4. Port 0: a free one, see local_address(). A

@@ -30,11 +30,16 @@
 #include <vector>
 
 #include <vole/context.h>
+#include <vole/detail/access.h>
 #include <vole/net_conn.h>
 
 #pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
+namespace detail {
+class child_state;  // src/process/child.cc
+}
+
 namespace process {
 
 // How a program ended.
@@ -94,8 +99,6 @@ class child {
   child(child&& other) noexcept;
   child& operator=(child&& other) noexcept;
   ~child();
-  class state;
-  explicit child(std::shared_ptr<state> s) noexcept;  // vole's own
 
   explicit operator bool() const noexcept { return state_ != nullptr; }  // not empty
   pid_t pid() const noexcept;                                            // -1: empty
@@ -116,15 +119,12 @@ class child {
   // False: it has ended and wait() has said so, or the kernel refused.
   bool kill(int signal = SIGKILL) noexcept;
 
-  // For start(): the ends of its pipes.
-  void attach(net::conn in, net::conn out, net::conn err) noexcept {  // vole's own
-    in_ = std::move(in);
-    out_ = std::move(out);
-    err_ = std::move(err);
-  }
-
  private:
-  std::shared_ptr<state> state_;
+  friend struct detail::access;
+  child(std::shared_ptr<detail::child_state> s, net::conn in, net::conn out,
+        net::conn err) noexcept;
+
+  std::shared_ptr<detail::child_state> state_;
   net::conn in_, out_, err_;
 };
 

@@ -10,6 +10,7 @@
 
 #include <vole/chan.h>
 #include <vole/context.h>
+#include <vole/detail/access.h>
 
 #pragma GCC visibility push(default)
 namespace vole {
@@ -26,7 +27,6 @@ void cancel_by_signal(const context& ctx, int number);  // user context, a plain
 class registration {
  public:
   registration() noexcept = default;
-  explicit registration(detail::signal_listener* owned) noexcept : listener_(owned) {}
   registration(registration&& other) noexcept
       : listener_(std::exchange(other.listener_, nullptr)) {}
   registration& operator=(registration&& other) noexcept {
@@ -44,6 +44,8 @@ class registration {
   }
 
  private:
+  friend struct detail::access;
+  explicit registration(detail::signal_listener* owned) noexcept : listener_(owned) {}
   detail::signal_listener* listener_ = nullptr;
 };
 
@@ -55,7 +57,7 @@ class registration {
 // there are none, and for the nil channel; std::system_error if the system refuses;
 // std::logic_error in a forked child whose parent has registrations.
 [[nodiscard]] inline registration signal_notify(send_chan<int> to, std::span<const int> signals) {
-  return registration(detail::listen_to_signals(std::move(to), signals));
+  return detail::access::make<registration>(detail::listen_to_signals(std::move(to), signals));
 }
 [[nodiscard]] inline registration signal_notify(send_chan<int> to,
                                                 std::initializer_list<int> signals) {

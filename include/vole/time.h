@@ -11,9 +11,11 @@
 #include <utility>
 
 #include <vole/chan.h>
+#include <vole/detail/access.h>
 #include <vole/detail/deferred.h>
 #include <vole/detail/left_behind.h>
 #include <vole/detail/time.h>
+#include <vole/duration.h>
 
 #pragma GCC visibility push(default)
 namespace vole {
@@ -22,7 +24,7 @@ inline namespace v0 {
 // The clock all deadlines refer to.
 inline time_point now() noexcept {
   detail::end_if_left_behind();
-  return std::chrono::steady_clock::now();
+  return detail::from_ns(detail::now_ns());
 }
 
 // Parks the goroutine, or blocks the plain thread. Returns at once if the time is past.
@@ -54,11 +56,11 @@ class clock_handle {
   clock_handle(clock_handle&&) noexcept = default;
   clock_handle& operator=(clock_handle&& other) noexcept {
     if (this == &other) return *this;
-    stop_clock(channel_.core());
+    stop_clock(access::core(channel_));
     channel_ = std::move(other.channel_);
     return *this;
   }
-  ~clock_handle() { stop_clock(channel_.core()); }
+  ~clock_handle() { stop_clock(access::core(channel_)); }
 
   // The nil channel of one that was moved from.
   recv_chan<time_point> channel() const noexcept {
@@ -68,17 +70,13 @@ class clock_handle {
 
   // True: it was pending, or its value had not been received yet. Nothing is received from the
   // channel from now on, not even what was on its way.
-  bool stop() noexcept { return stop_clock(channel_.core()); }
-
-  // A channel that holds its own timer.
-  static recv_chan<time_point> alone(std::int64_t when) {
-    return recv_chan<time_point>(make_clock(when, 0));
-  }
+  bool stop() noexcept { return stop_clock(access::core(channel_)); }
 
  protected:
-  clock_handle(std::int64_t when, std::int64_t period) : channel_(make_clock(when, period)) {}
+  clock_handle(std::int64_t when, std::int64_t period)
+      : channel_(access::make<recv_chan<time_point>>(make_clock(when, period))) {}
   bool start(std::int64_t when, std::int64_t period) noexcept {
-    return reset_clock(channel_.core(), when, period);
+    return reset_clock(access::core(channel_), when, period);
   }
 
  private:
@@ -116,7 +114,8 @@ class ticker : public detail::clock_handle {
 
 // timer(d).channel() without the timer, which ends when nobody holds the channel any more.
 [[nodiscard]] inline recv_chan<time_point> after(detail::any_duration d) {
-  return detail::clock_handle::alone(detail::deadline_after(d));
+  return detail::access::make<recv_chan<time_point>>(
+      detail::make_clock(detail::deadline_after(d), 0));  // the channel holds its own timer
 }
 
 namespace detail {
@@ -133,7 +132,6 @@ bool reset_func_timer(func_timer_node* n, std::int64_t when) noexcept;
 class func_timer {
  public:
   func_timer() noexcept = default;
-  explicit func_timer(detail::func_timer_node* owned) noexcept : node_(owned) {}  // after_func's
   func_timer(func_timer&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
   func_timer& operator=(func_timer&& other) noexcept {
     detail::drop_func_timer(std::exchange(node_, std::exchange(other.node_, nullptr)));
@@ -151,6 +149,8 @@ class func_timer {
   }
 
  private:
+  friend struct detail::access;
+  explicit func_timer(detail::func_timer_node* owned) noexcept : node_(owned) {}
   detail::func_timer_node* node_ = nullptr;
 };
 
@@ -159,7 +159,8 @@ class func_timer {
 template <detail::deferrable F>
 func_timer after_func(detail::any_duration d, F&& fn) {
   const std::int64_t when = detail::deadline_after(d);
-  return func_timer(detail::make_func_timer(detail::defer(std::forward<F>(fn)), when));
+  return detail::access::make<func_timer>(
+      detail::make_func_timer(detail::defer(std::forward<F>(fn)), when));
 }
 
 }  // namespace v0

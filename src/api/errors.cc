@@ -36,12 +36,12 @@ class category final : public std::error_category {
 
 }  // namespace
 
-const std::error_category& error_category() noexcept {
+const std::error_category& vole_category() noexcept {
   static const category instance;
   return instance;
 }
 
-std::error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), error_category()}; }
+std::error_code make_error_code(errc e) noexcept { return {static_cast<int>(e), vole_category()}; }
 
 }  // namespace v0
 }  // namespace vole

@@ -29,7 +29,7 @@ const char* read(std::string_view text, std::string_view network, address_parts&
   if (!n.is_ip()) {
     p.path = text;
     detail::raw_address raw;
-    return detail::to_raw(address(p), AF_UNIX, raw) ? nullptr : "path too long";
+    return detail::to_raw(detail::access::make<address>(p), AF_UNIX, raw) ? nullptr : "path too long";
   }
   std::string_view host, port;
   if (const char* const wrong = detail::split_host_port(text, host, port)) return wrong;
@@ -44,7 +44,7 @@ const char* read(std::string_view text, std::string_view network, address_parts&
 address address::parse(std::string_view text, std::string_view network, std::error_code& error) {
   address_parts p;
   error.clear();
-  if (read(text, network, p) == nullptr) return address(std::move(p));
+  if (read(text, network, p) == nullptr) return detail::access::make<address>(std::move(p));
   error = std::make_error_code(std::errc::invalid_argument);
   return {};
 }
@@ -56,7 +56,7 @@ address address::parse(std::string_view text, std::error_code& error) {
 address address::parse(std::string_view text, std::string_view network) {
   address_parts p;
   const char* const wrong = read(text, network, p);
-  if (wrong == nullptr) return address(std::move(p));
+  if (wrong == nullptr) return detail::access::make<address>(std::move(p));
   detail::throw_net("address " + std::string(text),
                     detail::failure{std::make_error_code(std::errc::invalid_argument), wrong, {}});
 }
@@ -89,7 +89,7 @@ std::string address::to_string() const {
 }  // namespace vole
 
 std::size_t std::hash<vole::net::address>::operator()(const vole::net::address& a) const noexcept {
-  const vole::detail::address_parts& p = a.parts();
+  const vole::detail::address_parts& p = vole::detail::access::parts(a);
   std::size_t h = std::hash<std::string_view>{}(
       {reinterpret_cast<const char*>(p.bytes.data()), p.bytes.size()});
   h = h * 31 + std::hash<std::string>{}(p.path);

@@ -137,13 +137,15 @@ connected dial_both(const dialing& d, list first, list second, const patience& p
   return {nullptr, std::move(c->why)};
 }
 
+int ip_version(const address& a) noexcept { return detail::access::parts(a).ip; }
+
 connected dial_parallel(const dialing& d, const list& at, const patience& p) {
   const bool mixed = std::any_of(
-      at.begin(), at.end(), [&at](const address& a) { return a.parts().ip != at[0].parts().ip; });
+      at.begin(), at.end(), [&at](const address& a) { return ip_version(a) != ip_version(at[0]); });
   if (!mixed || d.control != nullptr || d.n.kind != detail::transport::tcp)
     return dial_in_turn(d, at, p);
   list first, second;
-  for (const address& a : at) (a.parts().ip == at[0].parts().ip ? first : second).push_back(a);
+  for (const address& a : at) (ip_version(a) == ip_version(at[0]) ? first : second).push_back(a);
   if (goroutine_id() != 0) return dial_both(d, std::move(first), std::move(second), p);
   try {
     // Copies: a goroutine that the runtime's end has left in user code goes on without us.
@@ -173,7 +175,7 @@ conn dial_all(std::string_view network, std::string_view at, const dial_options&
   f = std::move(c.why);
   if (c.end == nullptr) return {};
   f = {};
-  return conn(c.end.release());
+  return detail::access::make<conn>(c.end.release());
 }
 
 // The timeout and the context's deadline, whichever is earlier.

@@ -31,7 +31,7 @@ using detail::way;
 constexpr std::int64_t kFirstPause = 5'000'000, kLongestPause = 1'000'000'000;  // ns
 
 bool is_wildcard(const address& a) noexcept {
-  return a.parts().ip != 0 && a.parts().bytes == std::array<std::uint8_t, 16>{};
+  return detail::access::parts(a).ip != 0 && detail::access::parts(a).bytes == std::array<std::uint8_t, 16>{};
 }
 
 // 0 or errno.
@@ -67,7 +67,7 @@ endpoint_ptr open_at(const network_name& n, const address& at, bool packets,
     return nullptr;
   }
   e->local = detail::local_address_of(e->fd(), n.kind);
-  const std::string& path = at.parts().path;
+  const std::string& path = detail::access::parts(at).path;
   if (!packets && !path.empty() && path[0] != '@') e->path_to_remove = path;
   return e;
 }
@@ -90,7 +90,7 @@ endpoint_ptr open_any(std::string_view network, std::string_view at, bool packet
   // A name stands for one address, IPv4 if it can be; a wildcard for both.
   if (!is_wildcard(found[0])) {
     for (auto& a : found)
-      if (a.parts().ip == 4) {
+      if (detail::access::parts(a).ip == 4) {
         std::swap(found[0], a);
         break;
       }
@@ -183,7 +183,7 @@ conn accept_one(endpoint* l, bool insist, const context* ctx, std::error_code& e
   }
   e->local = is_wildcard(l->local) ? detail::local_address_of(number, l->kind.kind) : l->local;
   e->remote = detail::from_raw(peer, l->kind.kind);
-  return conn(e.release());
+  return detail::access::make<conn>(e.release());
 }
 
 conn accept_or_throw(endpoint* l, const context* ctx) {
@@ -203,25 +203,25 @@ conn listener::accept(const context& ctx, std::error_code& error) {
 }
 
 listener listen(std::string_view network, std::string_view at, const listen_options& options) {
-  return listener(open_or_throw(network, at, false, options));
+  return detail::access::make<listener>(open_or_throw(network, at, false, options));
 }
 listener listen(std::string_view network, std::string_view at, std::error_code& error) {
-  return listener(open_quietly(network, at, false, {}, error));
+  return detail::access::make<listener>(open_quietly(network, at, false, {}, error));
 }
 listener listen(std::string_view network, std::string_view at, const listen_options& options,
                 std::error_code& error) {
-  return listener(open_quietly(network, at, false, options, error));
+  return detail::access::make<listener>(open_quietly(network, at, false, options, error));
 }
 packet_conn listen_packet(std::string_view network, std::string_view at,
                           const listen_options& options) {
-  return packet_conn(open_or_throw(network, at, true, options));
+  return detail::access::make<packet_conn>(open_or_throw(network, at, true, options));
 }
 packet_conn listen_packet(std::string_view network, std::string_view at, std::error_code& error) {
-  return packet_conn(open_quietly(network, at, true, {}, error));
+  return detail::access::make<packet_conn>(open_quietly(network, at, true, {}, error));
 }
 packet_conn listen_packet(std::string_view network, std::string_view at,
                           const listen_options& options, std::error_code& error) {
-  return packet_conn(open_quietly(network, at, true, options, error));
+  return detail::access::make<packet_conn>(open_quietly(network, at, true, options, error));
 }
 
 }  // namespace net

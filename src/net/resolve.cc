@@ -29,7 +29,7 @@ void push_ip(std::vector<address>& out, const network_name& n, const char* liter
   if (n.ip != 0 && p.ip != n.ip) return;
   p.kind = n.kind;
   p.port = port;
-  out.emplace_back(std::move(p));
+  out.push_back(detail::access::make<address>(std::move(p)));
 }
 
 lookup_answer ask_threads(const network_name& n, std::string_view network, std::string_view host,
@@ -54,7 +54,7 @@ std::vector<address> find_unix(const network_name& n, std::string_view at, failu
   address_parts p;
   p.kind = n.kind;
   p.path = at;
-  std::vector<address> out{address(std::move(p))};
+  std::vector<address> out{detail::access::make<address>(std::move(p))};
   raw_address raw;
   if (to_raw(out[0], AF_UNIX, raw)) return out;
   f = invalid("invalid or too long unix socket path");
@@ -68,7 +68,8 @@ std::vector<address> without_name(const network_name& n, address_parts literal, 
   if (literal.ip != 0) {
     literal.kind = n.kind;
     literal.port = port;
-    if (n.ip == 0 || n.ip == literal.ip) out.emplace_back(std::move(literal));
+    if (n.ip == 0 || n.ip == literal.ip)
+      out.push_back(detail::access::make<address>(std::move(literal)));
   } else if (what == purpose::dial) {
     push_ip(out, n, "127.0.0.1", port);
     push_ip(out, n, "::1", port);
@@ -126,7 +127,7 @@ failure wait_for_answer(name_job& job, const std::string& name, const patience& 
 
 std::error_code patience::over() const noexcept {
   if (ctx != nullptr)
-    if (const std::error_code e = error_of(ctx->node())) return e;
+    if (const std::error_code e = error_of(access::node(*ctx))) return e;
   if (deadline != kNeverNs && deadline <= os::now_ns()) return errc::deadline_exceeded;
   return {};
 }

@@ -94,7 +94,7 @@ std::vector<std::string> find_names(std::string_view ip, const patience& p, fail
   }
   literal.kind = detail::transport::tcp;
   const int family = literal.ip == 4 ? AF_INET : AF_INET6;
-  if (!detail::to_raw(address(std::move(literal)), family, (*mine)->at)) {
+  if (!detail::to_raw(detail::access::make<address>(std::move(literal)), family, (*mine)->at)) {
     f.code = errc::no_such_host;
     return {};
   }

@@ -18,7 +18,7 @@ inline namespace v0 {
 namespace detail {
 
 inline int family_of(const net::address& a) noexcept {
-  switch (a.parts().ip) {
+  switch (access::parts(a).ip) {
     case 4: return AF_INET;
     case 6: return AF_INET6;
     default: return AF_UNIX;

@@ -57,7 +57,7 @@ void ip6_from_raw(const sockaddr_in6& from, address_parts& p) noexcept {
 }  // namespace
 
 bool to_raw(const net::address& a, int family, raw_address& out) noexcept {
-  const address_parts& p = a.parts();
+  const address_parts& p = access::parts(a);
   out.storage = {};
   if (family == AF_UNIX)
     return p.ip == 0 && p.kind >= transport::unix_stream && unix_to_raw(p.path, out);
@@ -89,7 +89,7 @@ net::address from_raw(const raw_address& raw, transport kind) {
   address_parts p;
   p.kind = kind;
   if (raw.size < sizeof(sa_family_t))  // an unnamed unix socket
-    return kind >= transport::unix_stream ? net::address(std::move(p)) : net::address();
+    return kind >= transport::unix_stream ? access::make<net::address>(std::move(p)) : net::address();
   switch (raw.any.sa_family) {
     case AF_UNIX: p.path = unix_path(raw); break;
     case AF_INET: {
@@ -102,7 +102,7 @@ net::address from_raw(const raw_address& raw, transport kind) {
     case AF_INET6: ip6_from_raw(*reinterpret_cast<const sockaddr_in6*>(&raw.storage), p); break;
     default: return {};
   }
-  return net::address(std::move(p));
+  return access::make<net::address>(std::move(p));
 }
 
 net::address local_address_of(int fd, transport kind) {

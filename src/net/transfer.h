@@ -24,7 +24,7 @@ namespace detail {
 
 // Why a context has ended a wait.
 inline std::error_code code_of(const context* ctx) noexcept {
-  const std::error_code why = ctx != nullptr ? error_of(ctx->node()) : std::error_code();
+  const std::error_code why = ctx != nullptr ? error_of(access::node(*ctx)) : std::error_code();
   return why ? why : std::error_code(errc::canceled);
 }
 inline std::error_code code_of(pollable::outcome o, const context* ctx = nullptr) noexcept {
@@ -37,7 +37,7 @@ inline std::error_code code_of(pollable::outcome o, const context* ctx = nullptr
 }
 // ctx may be null.
 inline rt::interrupter* interrupter_of(const context* ctx) noexcept {
-  return ctx != nullptr ? interrupter_of(ctx->node()) : nullptr;
+  return ctx != nullptr ? interrupter_of(access::node(*ctx)) : nullptr;
 }
 
 // The lock of one way, for a block. False: closed, or there is no file.
@@ -64,7 +64,7 @@ class turn {
  private:
   static pollable* take(pollable* p, way w, const context* ctx, std::error_code& error) noexcept {
     error.clear();
-    if (ctx != nullptr) error = error_of(ctx->node());
+    if (ctx != nullptr) error = error_of(access::node(*ctx));
     if (error) return nullptr;
     error = p == nullptr ? std::error_code(errc::closed)
                          : code_of(p->acquire(w, interrupter_of(ctx)), ctx);

@@ -137,7 +137,8 @@ std::pair<conn, conn> pipe(std::error_code& error) {
     error = detail::system_error_code(refused);
     return {};
   }
-  return {conn(both->first.release()), conn(both->second.release())};
+  return {detail::access::make<conn>(both->first.release()),
+          detail::access::make<conn>(both->second.release())};
 }
 std::pair<conn, conn> pipe() {
   std::error_code error;

@@ -23,24 +23,24 @@
 
 namespace vole {
 inline namespace v0 {
-namespace process {
+namespace detail {
 
-using detail::failure;
+using process::exit_status;
 
-class child::state {
+class child_state {
  public:
-  explicit state(detail::launched& l) noexcept
+  explicit child_state(launched& l) noexcept
       : pid(l.pid), own_group_(l.own_group), pidfd_(std::move(l.pidfd)) {
     l.pid = -1;
   }
   // The child has no handle any more: a start failed half-way, or the runtime has ended.
-  ~state() {
+  ~child_state() {
     if (reaped_) return;
     os::process::kill(pid, own_group_, SIGKILL);
-    detail::leave_unreaped(pid);
+    leave_unreaped(pid);
   }
-  state(const state&) = delete;
-  state& operator=(const state&) = delete;
+  child_state(const child_state&) = delete;
+  child_state& operator=(const child_state&) = delete;
 
   bool has_pidfd() const noexcept { return pidfd_.get() >= 0; }
 
@@ -101,7 +101,7 @@ class child::state {
     const os::result r = os::process::look(pid, {wait, true}, code, signal);
     reaped_ = true;
     how_ = exit_status(code, signal);
-    error_ = detail::system_error_code(r.error);
+    error_ = system_error_code(r.error);
   }
   exit_status tell_locked(std::error_code& error) const noexcept {
     error = error_;
@@ -109,7 +109,7 @@ class child::state {
   }
 
   const bool own_group_;
-  const detail::owned_fd pidfd_;
+  const owned_fd pidfd_;
   const chan<> ended_;  // closed then, if there is no pidfd
   vole::mutex guard_;
   bool reaped_ = false;    // under guard_, as are the next two
@@ -117,6 +117,13 @@ class child::state {
   std::error_code error_;  // why its end cannot be told
   join_handle<void> watcher_;
 };
+
+}  // namespace detail
+
+namespace process {
+
+using detail::child_state;
+using detail::failure;
 
 namespace {
 
@@ -132,13 +139,15 @@ child start_it(const command& c, const options& o, failure& f) {
   detail::launch(c, o, *mine, f);
   if (f) return {};
   const bool by_goroutine = mine->pidfd.get() < 0;
-  const auto s = std::make_shared<child::state>(*mine);
-  child made(s);
+  const auto s = std::make_shared<child_state>(*mine);
   net::conn in = adopt(mine->in, f.code);
   net::conn out = adopt(mine->out, f.code);
   net::conn err = adopt(mine->err, f.code);
-  if (f) return {};
-  made.attach(std::move(in), std::move(out), std::move(err));
+  if (f) {
+    s->kill_and_reap();
+    return {};
+  }
+  child made = detail::access::make<child>(s, std::move(in), std::move(out), std::move(err));
   if (by_goroutine) s->watch_by_goroutine();
   return made;
 }
@@ -147,12 +156,15 @@ child start_it(const command& c, const options& o, failure& f) {
 
 child::child() noexcept = default;
 child::child(child&& other) noexcept = default;
-child::child(std::shared_ptr<state> s) noexcept : state_(std::move(s)) {}
+child::child(std::shared_ptr<child_state> s, net::conn in, net::conn out, net::conn err) noexcept
+    : state_(std::move(s)), in_(std::move(in)), out_(std::move(out)), err_(std::move(err)) {}
 child& child::operator=(child&& other) noexcept {
   if (this == &other) return *this;
   if (state_ != nullptr) state_->kill_and_reap();
   state_ = std::move(other.state_);
-  attach(std::move(other.in_), std::move(other.out_), std::move(other.err_));
+  in_ = std::move(other.in_);
+  out_ = std::move(other.out_);
+  err_ = std::move(other.err_);
   return *this;
 }
 child::~child() {

@@ -81,7 +81,7 @@ bool wait_interruptibly(const What& what, Object& s, rt::interrupter& by) noexce
 template <class ForEver, class Wait>
 bool with_context(const context& ctx, std::error_code& error, ForEver for_ever,
                   Wait wait) noexcept {
-  rt::interrupter* const by = interrupter_of(ctx.node());
+  rt::interrupter* const by = interrupter_of(access::node(ctx));
   if (by == nullptr) {
     for_ever();
     return true;

@@ -34,7 +34,7 @@ bool mark(cancel_node& n, errc why, const std::exception_ptr& cause, M* m,
   n.lock.acquire();
   if (n.now.load(relaxed) != cancel_node::live) {
     n.lock.release();
-    if (n.now.load(acquire) != cancel_node::closed) chan_close_inside(*n.done.core(), m);
+    if (n.now.load(acquire) != cancel_node::closed) chan_close_inside(*access::core(n.done), m);
     return false;
   }
   race::release(&n.now);
@@ -47,7 +47,7 @@ bool mark(cancel_node& n, errc why, const std::exception_ptr& cause, M* m,
   race::acquire(&n.source);
   n.must_stop = n.source.stop_possible();
   n.lock.release();
-  chan_close_inside(*n.done.core(), m);
+  chan_close_inside(*access::core(n.done), m);
   n.now.store(cancel_node::closed, release);  // pairs: error
   while (claimed != nullptr) {
     rt::interrupt* const i = std::exchange(claimed, claimed->next);
@@ -223,7 +223,7 @@ std::error_code cancel_node::error() const noexcept {
   race::acquire(&now);
   if (s == decided) {  // a guest, since this may be a stop callback
     rt::guest_enter_anywhere();
-    chan_close_inside(*done.core(), nullptr);
+    chan_close_inside(*access::core(done), nullptr);
     rt::guest_leave();
   }
   return make_error_code(why);

@@ -43,6 +43,8 @@
 #include <stop_token>
 
 #include <vole/chan.h>
+#include <vole/context.h>
+#include <vole/detail/access.h>
 #include <vole/detail/context_node.h>
 #include <vole/errors.h>
 
@@ -109,6 +111,12 @@ class cancel_node final : public context_node, public cancel_link, public rt::in
   cancel_node* after = nullptr;         // the canceller's list
   std::optional<std::stop_callback<on_stop>> asked;  // with_stop_token
 };
+
+// Null: it is never cancelled.
+inline cancel_node* canceler_of(const context& c) noexcept {
+  const context_node* const n = access::node(c);
+  return n != nullptr ? n->canceler : nullptr;
+}
 
 // time/stop.cc: with_stop_token; a source of a context's own.
 void ask(cancel_node& n, std::stop_token token);

@@ -17,10 +17,10 @@ namespace {
 
 chan_status operate_with(select_kind kind, chan_core* c, void* slot, const context& ctx) noexcept {
   if (ctx.err()) return chan_status::canceled;
-  const cancel_node* const n = ctx.node() != nullptr ? ctx.node()->canceler : nullptr;
+  const cancel_node* const n = canceler_of(ctx);
   std::byte nothing{};
   const select_op ops[] = {{c, slot, kind},
-                           {n != nullptr ? n->done.core() : nullptr, &nothing, select_kind::receive}};
+                           {n != nullptr ? access::core(n->done) : nullptr, &nothing, select_kind::receive}};
   select_room<2> room;
   const select_result r = select_core(ops, 2, room.data());
   if (r.index == 1) return chan_status::canceled;

@@ -17,18 +17,16 @@ inline namespace v0 {
 namespace {
 
 using namespace base;
+using detail::access;
 using detail::cancel_node;
-
-cancel_node* canceler_of(const context& c) noexcept {
-  return c.node() != nullptr ? c.node()->canceler : nullptr;
-}
+using detail::canceler_of;
 
 // A new context under parent, cancelled at once if that one is.
 detail::new_cancelable make(const context& parent, std::int64_t when, void* site,
                             cancel_node*& n) {
-  n = new cancel_node(parent.node(), when, site, chan<>());
-  context ctx(n);
-  detail::new_cancelable made(ctx, cancel_function(ctx));
+  n = new cancel_node(access::node(parent), when, site, chan<>());
+  const context ctx = access::make<context>(n);
+  detail::new_cancelable made(ctx, access::make<cancel_function>(ctx));
   if (n->above == nullptr) return made;
   detail::share_context(n);
   if (!detail::adopt(*n->above, *n)) {
@@ -67,9 +65,9 @@ detail::new_cancelable with_stop_token(const context& parent, std::stop_token to
 context without_cancel(const context& parent) {
   detail::end_if_left_behind();
   if (canceler_of(parent) == nullptr) return parent;
-  auto* const n = new detail::context_node(parent.node());
+  auto* const n = new detail::context_node(access::node(parent));
   n->canceler = nullptr;
-  return context(n);
+  return access::make<context>(n);
 }
 
 recv_chan<> context::done() const noexcept {

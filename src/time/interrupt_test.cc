@@ -27,7 +27,7 @@ class tickets {
  public:
   // False: ctx was cancelled first.
   bool take(const context& ctx) {
-    interruptible_wait wait(vole::detail::interrupter_of(ctx.node()), this, &unlink);
+    interruptible_wait wait(vole::detail::interrupter_of(vole::detail::access::node(ctx)), this, &unlink);
     return on_goroutine() ? take_as_goroutine(wait) : take_as_guest(wait);
   }
 

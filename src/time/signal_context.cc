@@ -11,7 +11,7 @@ inline namespace v0 {
 
 detail::new_cancelable signal_context(const context& parent, std::span<const int> signals) {
   detail::new_cancelable made = with_cancel(parent);
-  detail::cancel_node& n = *made.ctx.node()->canceler;
+  detail::cancel_node& n = *detail::canceler_of(made.ctx);
   n.listener.store(detail::listen_to_signals(made.ctx, signals), base::release);
   return made;
 }
@@ -19,7 +19,7 @@ detail::new_cancelable signal_context(const context& parent, std::span<const int
 namespace detail {
 
 void cancel_by_signal(const context& ctx, int number) {
-  cancel_as_guest(*ctx.node()->canceler, std::make_exception_ptr(signal_received(number)));
+  cancel_as_guest(*canceler_of(ctx), std::make_exception_ptr(signal_received(number)));
 }
 
 }  // namespace detail

@@ -34,13 +34,13 @@ namespace {
 bool sleep_unless(std::int64_t when, const context& ctx, std::error_code& error) noexcept {
   error = ctx.err();
   if (error) return false;
-  const cancel_node* const n = ctx.node() != nullptr ? ctx.node()->canceler : nullptr;
+  const cancel_node* const n = canceler_of(ctx);
   if (n == nullptr) {
     sleep_until_ns(when);
     return true;
   }
   std::byte nothing{};
-  if (chan_recv_until(n->done.core(), &nothing, when) != chan_status::closed) return true;
+  if (chan_recv_until(access::core(n->done), &nothing, when) != chan_status::closed) return true;
   error = n->error();
   return false;
 }

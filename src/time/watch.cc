@@ -58,7 +58,7 @@ class watch_node final : public cancel_link {
   }
 
   void tell_over() const noexcept {
-    if (over != nullptr) chan_close(over.core());
+    if (over != nullptr) chan_close(access::core(over));
   }
 
   atomic<std::uint32_t> references{2};
@@ -99,7 +99,7 @@ watch_node* watch(const context& ctx, deferred_ptr fn, bool is_awaited) {
   chan<> over = is_awaited ? chan<>() : chan<>(nullptr);
   auto* const w = new watch_node(std::move(fn), std::move(over), __builtin_return_address(0));
   detached_call<watch_node>::before(w);
-  cancel_node* const n = ctx.node() != nullptr ? ctx.node()->canceler : nullptr;
+  cancel_node* const n = canceler_of(ctx);
   if (n == nullptr) {
     watch_node::let_go(w);  // no list: it never runs
   } else if (!adopt(*n, *w)) {
@@ -111,7 +111,7 @@ watch_node* watch(const context& ctx, deferred_ptr fn, bool is_awaited) {
 bool stop_watch(const context& ctx, watch_node* w) {
   if (w == nullptr || !w->pending.exchange(false, acq_rel)) return false;  // pairs: start_watch
   w->end(true);
-  cancel_node* const n = ctx.node() != nullptr ? ctx.node()->canceler : nullptr;
+  cancel_node* const n = canceler_of(ctx);
   if (n == nullptr) return true;
   bool ours = false;
   inside([&](M*) noexcept { ours = disown_inside(*n, *w); });

@@ -410,7 +410,7 @@ void errors() {
   (void)(e == std::errc::timed_out);
   e = vole::errc::canceled;
   (void)(e == std::errc::operation_canceled || e == vole::errc::goroutine_exited);
-  (void)(e.category() == vole::error_category());
+  (void)(e.category() == vole::vole_category());
 }
 
 int main(int argc, char**) {

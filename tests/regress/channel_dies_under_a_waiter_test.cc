@@ -63,7 +63,7 @@ void use_memory() {
 // How many cases wait on it, of goroutines and plain threads.
 template <class Channel>
 std::size_t queued(const Channel& channel) {
-  vole::detail::chan_core& c = *channel.core();
+  vole::detail::chan_core& c = *vole::detail::access::core(channel);
   std::size_t n = 0;
   vole::rt::guest_enter_anywhere();
   c.lock.acquire();

@@ -74,14 +74,14 @@ vole::chan<int>& handed_over() {
 [[maybe_unused]] void use_it_often() {
   int value = 0;
   for (std::uint32_t i = 0; i < vole::base::kBiasAfter; ++i) {
-    vole::go([] { int sent = 0; vole::detail::chan_send<sizeof(int)>(handed_over().core(), &sent); });
-    vole::detail::chan_recv<sizeof(int)>(handed_over().core(), &value);
+    vole::go([] { int sent = 0; vole::detail::chan_send<sizeof(int)>(vole::detail::access::core(handed_over()), &sent); });
+    vole::detail::chan_recv<sizeof(int)>(vole::detail::access::core(handed_over()), &value);
   }
 }
 [[maybe_unused]] VOLE_USER_CODE void through_a_channel() {
   static std::atomic<int> callers{0};
   const bool sends = callers++ == 0;
-  vole::detail::chan_core* const c = handed_over().core();
+  vole::detail::chan_core* const c = vole::detail::access::core(handed_over());
   int value = 0;
   for (int i = 0; i < kYields; ++i) {
     if (sends == (i % 2 == 0)) {

@@ -41,7 +41,7 @@ struct party {
 
   bool has_begun(std::size_t i) {
     const std::size_t before = over[i];
-    vole::detail::chan_core& c = *channels[i].core();
+    vole::detail::chan_core& c = *vole::detail::access::core(channels[i]);
     std::size_t n = 0;
     vole::rt::guest_enter_anywhere();
     c.lock.acquire();

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <vole/chan_status.h>
+
 #pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
-
-enum class chan_status { ok, would_block, closed, timeout, canceled };
 
 class context;
 

@@ -16,6 +16,8 @@
 #include <format>
 #endif
 
+#include <vole/detail/access.h>
+
 #pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
@@ -42,8 +44,7 @@ namespace net {
 // A value. An IPv4 address that the kernel shows as IPv6 (::ffff:1.2.3.4) is an IPv4 address here.
 class address {
  public:
-  address() = default;                                                          // empty: false
-  explicit address(detail::address_parts p) noexcept : parts_(std::move(p)) {}  // vole's own
+  address() = default;  // empty: false
 
   // "127.0.0.1:80", "[::1]:80", "[fe80::1%eth0]:80"; a path, or "@name", if network is a unix
   // one. No names: net::resolve() looks those up. Throws std::system_error, invalid_argument.
@@ -65,9 +66,10 @@ class address {
     return to << a.to_string();
   }
 
-  const detail::address_parts& parts() const noexcept { return parts_; }  // vole's own
-
  private:
+  friend struct detail::access;
+  explicit address(detail::address_parts p) noexcept : parts_(std::move(p)) {}
+
   detail::address_parts parts_;
 };
 

@@ -8,16 +8,17 @@
 #include <ratio>
 #include <type_traits>
 
+#include <vole/duration.h>
+
 #pragma GCC visibility push(default)
 namespace vole {
 inline namespace v0 {
 
-using duration = std::chrono::nanoseconds;
-using time_point = std::chrono::steady_clock::time_point;
-
 namespace detail {
 
 inline constexpr std::int64_t kNeverNs = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t now_ns() noexcept;  // the clock that the scheduler reads, too
 
 // A number of anything as whole nanoseconds: what is too much is the most or the least there is, what
 // is no number is none.
@@ -102,7 +103,7 @@ constexpr std::int64_t later(std::int64_t now, std::int64_t ns) noexcept {
   return ns >= kNeverNs - now ? kNeverNs : now + ns;
 }
 inline std::int64_t deadline_after(duration d) noexcept {
-  return later(to_ns(std::chrono::steady_clock::now()), d.count());
+  return later(now_ns(), d.count());
 }
 inline time_point any_time_point::from_now(duration when, duration by_that_clock) noexcept {
   std::int64_t ns = 0;
