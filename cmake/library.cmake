@@ -23,7 +23,7 @@ option(VOLE_TOGETHER "Compile the files of a room as one" ${vole_together_defaul
 # Files of one room must then not use a name twice, not even in an anonymous namespace; those that do
 # are named here and compiled alone.
 set(vole_apart
-  api/trace.cc net/listen.cc os/linux/heard_sig.cc os/linux/preempt_sig.cc os/linux/quit_sig.cc
+  api/trace.cc net/listen.cc os/linux/clock.cc os/linux/events.cc os/linux/futex.cc os/linux/heard_sig.cc os/linux/preempt_sig.cc os/linux/quit_sig.cc
   sched/report/cycles.cc symbols/names.cc sync/barrier.cc sync/latch.cc sync/mutex.cc sync/once.cc sync/wait_group.cc
   walk/row.cc)
 function(vole_together target)

@@ -141,6 +141,7 @@ set(vole_alone
   tests/api/preemptible_test.cc     # compiled with vole_preemptible(), as a user's target would be
   tests/regress/dial_waits_for_the_resolver_test.cc  # has a getaddrinfo of its own
   tests/regress/no_memory_leaks_a_descriptor_test.cc # replaces operator new, to fail
+  src/os/stand_in_test.cc           # has a clock, futexes and a poller of its own
   src/symbols/line_table_test.cc)   # asks addr2line about all of its program; needs -g
 
 # vole_suites_of(<plain> <fixtures> <source>): the suites by TEST, and those by a fixture.

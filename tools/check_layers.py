@@ -177,6 +177,7 @@ def check_uses(path, code, allowed, names):
 class Rule:
     def __init__(self, sentence):
         self.sentence, self.forbid, self.places, self.exceptions = sentence, None, [], []
+        self.literals = False
 
     def holds_in(self, path):
         def among(globs):
@@ -198,8 +199,9 @@ def parse_rules(text):
             sizes.append((int(size[1]), int(size[2]), size[3].split()))
         elif word == "rule":
             rules.append(Rule(rest))
-        elif word == "forbid" and rules:
+        elif word in ("forbid", "forbid-literal") and rules:
             rules[-1].forbid = re.compile(rest)
+            rules[-1].literals = word == "forbid-literal"
         elif word == "in" and rules:
             rules[-1].places = rest.split()
         elif word == "except" and rules:
@@ -212,11 +214,12 @@ def parse_rules(text):
     return rules, sizes
 
 
-def check_rules(path, code, rules):
+def check_rules(path, text, rules):
+    codes = {literals: source_text.strip(text, literals).splitlines() for literals in (False, True)}
     for rule in rules:
         if not rule.holds_in(path):
             continue
-        for number, line in enumerate(code.splitlines(), 1):
+        for number, line in enumerate(codes[rule.literals], 1):
             match = rule.forbid.search(line)
             if match:
                 yield path, number, f"{rule.sentence} (found `{match.group().strip()}`)"
@@ -253,7 +256,7 @@ def check(root, layers_text, rules_text):
             continue
         code = source_text.strip(text)
         found = [*check_includes(path, code, allowed), *check_uses(path, code, allowed, names),
-                 *check_rules(path, code, rules)]
+                 *check_rules(path, text, rules)]
         offences += [f"{where}:{line}: {sentence}" for where, line, sentence in found]
     return offences, warnings
 

@@ -139,6 +139,16 @@ class Rules(PlannedHouse):
             ("include/vole/a.h", "std::atomic_flag x;", "base/atomic.h"),
             ("src/sched/a.cc", "int e = errno;", "errno"),
             ("src/base/a.cc", "pthread_self();", "threads"),
+            ("src/net/a.cc", "std::thread(&f).detach();", "threads"),
+            ("include/vole/a.h", "return std::chrono::steady_clock::now();", "os::now_ns"),
+            ("src/net/a.cc", "clock_gettime(CLOCK_MONOTONIC, &t);", "os::now_ns"),
+            ("src/net/a.cc", "std::random_device d;", "random_seed"),
+            ("src/net/a.cc", "std::mt19937 r(std::random_device{}());", "random_seed"),
+            ("src/poll/a.cc", "epoll_ctl(set, 1, fd, &e);", "only this system has"),
+            ("src/net/a.cc", "int s = ::accept4(fd, a, n, 0);", "only this system has"),
+            ("src/net/a.cc", "#include <sys/epoll.h>", "only this system has"),
+            ("src/net/a.cc", "syscall(SYS_gettid);", "only this system has"),
+            ("src/api/a.cc", 'open("/proc/self/exe");', "files of its own"),
             ("src/base/a.cc", "#ifdef __linux__", "which system"),
             ("src/base/a.cc", "#if defined(__linux__)", "which system"),
             ("src/sched/a.cc", 'asm volatile("");', "inline assembly"),
@@ -169,6 +179,9 @@ class Rules(PlannedHouse):
         self.put("src/gmp/status.h", "void f(G* g) { g->status.store(1); }\n")
         self.put("src/sched/work/parking.h", "void f() { s.spinning.fetch_add(1, seq_cst); }\n")
         self.put("src/sched/b.cc", "bool spinning = m.spinning; int n = p.status.load(relaxed);\n")
+        self.put("src/os/linux/a.cc", 'long e = epoll_create1(0); f("/proc/self"); std::thread t; getrandom(x);\n')
+        self.put("include/vole/b.h", "template <class C> auto f() { return C::now(); } // steady_clock::now() /proc/\n")
+        self.put("src/hooks/b.cc", "#include <sys/epoll.h>\nint epoll_wait(int s);\n")
         self.put("src/sched/a.cc", "// new, errno, std::atomic\nint news = 0; thrown(\"throw\");\n")
         self.assertEqual(self.offences(), [])
 

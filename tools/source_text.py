@@ -19,14 +19,14 @@ TOKEN = re.compile(
 )
 
 
-def strip(text):
-    """Comments and the insides of literals removed; every line stays where it is."""
+def strip(text, literals=False):
+    """Comments and, unless asked for, the insides of literals removed; every line stays where it is."""
 
     def shortened(match):
         kind = match.lastgroup if match.lastgroup != "mark" else "raw"
         if kind == "include":
             return re.sub(r"//.*|/\*.*?\*/", "", match.group())
-        if kind == "number":
+        if kind == "number" or (literals and kind in ("raw", "string", "char")):
             return match.group()
         newlines = "\n" * match.group().count("\n")
         if kind in ("raw", "string"):

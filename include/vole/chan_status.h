@@ -1,4 +1,4 @@
-// What an operation on a channel came to that need not succeed. Included by vole/chan.h.
+// chan_status: what an operation on a channel came to that need not succeed. Included by vole/chan.h.
 #pragma once
 
 #pragma GCC visibility push(default)

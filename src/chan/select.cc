@@ -354,7 +354,7 @@ select_result sleep_as_guest(frame& f, rt::guest_note& sleeper) noexcept {
   rt::guest_note sleeper;
   select_result r{};
   waiter* other = nullptr;
-  rand_state random{static_cast<std::uint64_t>(os::now_ns())};
+  rand_state random{os::random_seed()};
   rt::guest_enter();
   const bool ready = look_for_ready(f, random, nullptr, &r, &other);
   if (!ready) enqueue_locked(f, nullptr, &sleeper);

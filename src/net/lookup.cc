@@ -5,11 +5,11 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "base/race.h"
 #include "os/net.h"
+#include "os/os.h"
 
 namespace vole {
 inline namespace v0 {
@@ -82,7 +82,7 @@ std::shared_ptr<name_job> next_or_leave() {
   return job;
 }
 
-void work() {
+void work() noexcept {
   while (const std::shared_ptr<name_job> job = next_or_leave()) {
     try {
       job->look_up();
@@ -102,13 +102,11 @@ std::error_code start_lookup(std::shared_ptr<name_job> job) {
   const std::lock_guard lock(a.mutex);
   a.waiting.push_back(std::move(job));
   if (a.threads == kMostThreads) return {};
-  try {
-    std::thread(&work).detach();
+  if (const int error = os::start_plain_thread(&work); error == 0) {
     ++a.threads;
-  } catch (const std::system_error& e) {
-    if (a.threads != 0) return {};  // it has to queue, then
+  } else if (a.threads == 0) {  // else it has to queue
     a.waiting.pop_back();
-    return e.code();
+    return {error, std::generic_category()};
   }
   return {};
 }

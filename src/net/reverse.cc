@@ -116,7 +116,7 @@ std::vector<srv> find_services(std::string_view service, std::string_view protoc
     return {};
   }
   auto found = ask(*mine, whole, p, f);
-  base::rand_state dice{static_cast<std::uint64_t>(os::now_ns())};
+  base::rand_state dice{os::random_seed()};
   detail::order_srv(found, [&](std::uint32_t below) { return dice.below(below); });
   return found;
 }

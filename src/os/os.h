@@ -22,6 +22,10 @@ std::int64_t thread_cpu_ns() noexcept;                // the calling thread's CP
 std::int64_t thread_sleeps() noexcept;                // how often it has slept in the kernel
 std::int64_t cpu_ns_of(std::uint64_t thread_id) noexcept;  // another's; negative: there is no such
 
+// ── randomness ──
+// Another number at each call, for a generator to begin with (base/rand.h). Cheap; no secret.
+std::uint64_t random_seed() noexcept;
+
 // ── threads ──
 struct thread {
   std::uint64_t handle = 0;
@@ -36,6 +40,9 @@ struct thread_spec {
 // Stack of at least 256 KiB. Returns 0 or an errno value. User context, or the thread maker.
 int create_thread(thread* t, const thread_spec& spec) noexcept;
 thread this_thread() noexcept;
+// A thread like any that a program makes: its stack is as large as such a thread's, and nobody joins
+// it. Returns 0 or an errno value. User context only.
+int start_plain_thread(void (*main)() noexcept) noexcept;
 void join_thread(thread t) noexcept;
 void detach_thread(thread t) noexcept;
 // Does the calling thread block a signal that threads of ours do not? So it is in a signal handler.

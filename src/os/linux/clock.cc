@@ -18,6 +18,8 @@ std::int64_t read_clock(clockid_t clock) noexcept {
 
 std::int64_t now_ns() noexcept { return read_clock(CLOCK_MONOTONIC); }
 
+std::uint64_t random_seed() noexcept { return static_cast<std::uint64_t>(now_ns()); }
+
 std::int64_t thread_cpu_ns() noexcept { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 std::int64_t thread_sleeps() noexcept {

@@ -56,6 +56,11 @@ extern "C" void* vole_thread_main(void* argument) {
   return nullptr;
 }
 
+extern "C" void* vole_plain_thread_main(void* main) {
+  std::bit_cast<void (*)() noexcept>(main)();
+  return nullptr;
+}
+
 int start(pthread_t* t, std::size_t stack_bytes, void* record) noexcept {
   pthread_attr_t attributes;
   if (const int e = pthread_attr_init(&attributes)) return e;
@@ -89,6 +94,14 @@ int create_thread(thread* t, const thread_spec& spec) noexcept {
   } else {
     base::unmap_pages(pages, page_size());
   }
+  return error;
+}
+
+int start_plain_thread(void (*main)() noexcept) noexcept {
+  pthread_t made{};
+  const int error =
+      pthread_create(&made, nullptr, vole_plain_thread_main, std::bit_cast<void*>(main));
+  if (error == 0) pthread_detach(made);
   return error;
 }
 

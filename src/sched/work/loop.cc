@@ -99,7 +99,7 @@ void m_main(void* arg) noexcept {
   m.tid.store(os::thread_id(), relaxed);  // published with the P
   arch::set_this_m(&m);
   m.exceptions = arch::this_thread_exceptions();
-  m.random.seed(static_cast<std::uint64_t>(os::now_ns()) ^ (m.id << 32));
+  m.random.seed(os::random_seed() ^ (m.id << 32));
   if (!os::make_alternate_stack(&m.alternate_stack))
     fatal("out of memory: no room for a thread's signal stack. A higher memory limit would help");
   os::sharpen_timeouts();
