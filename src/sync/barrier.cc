@@ -34,33 +34,16 @@ bool release_inside(waitable& object, std::uintptr_t, M* m) noexcept {
   return true;
 }
 
-// For sync/bounded.h.
-struct end_of_phase {
+struct end_of_phase : awaited {
+  explicit end_of_phase(std::uint64_t which) noexcept : phase(which) {}
   static constexpr auto why = rt::wait_reason::barrier;
-  static constexpr auto unlink = &unlink_waiter;
-  static constexpr auto given_up = &with_waiting;
   bool take_locked(waitable& s) const noexcept {
     if ((s.word.load(acquire) & kPhase) != phase) return true;
     s.word.fetch_or(kWaiting, relaxed);
     return false;
   }
-  void queue_locked(waitable& s, waiter* w) const noexcept {
-    rt::wait_queue::push_back(s.waiters, w);
-  }
-  bool anybody_waits(const waitable& s) const noexcept { return s.waiters.first != nullptr; }
   std::uint64_t phase;
 };
-
-[[gnu::noinline]] void wait_as_guest(waitable& s, end_of_phase what) noexcept {
-  guest_waiter guest(&s, &unlink_waiter);
-  rt::guest_enter();
-  lock(s);
-  const bool over = what.take_locked(s);
-  if (!over) what.queue_locked(s, &guest.self);
-  unlock(s);
-  rt::guest_leave();
-  if (!over) guest.sleep();
-}
 
 }  // namespace
 
@@ -70,23 +53,12 @@ void barrier_complete(barrier_waitable& s) noexcept {
 }
 
 void barrier_wait_slow(waitable& s, std::uint64_t phase) noexcept {
-  const end_of_phase what{phase};
-  if (!rt::on_goroutine()) return wait_as_guest(s, what);
-  M* const m = rt::enter();
-  lock(s);
-  if (what.take_locked(s)) {
-    unlock(s);
-    return rt::leave(m);
-  }
-  what.queue_locked(s, rt::self(m, &s, &unlink_waiter));
-  rt::park(&unlock_after_switch, &s, rt::wait_reason::barrier);
+  wait_for(end_of_phase(phase), s);
 }
 
 bool barrier_wait_unless(waitable& s, std::uint64_t phase, const context& ctx,
                          std::error_code& error) noexcept {
-  return with_context(
-      ctx, error, [&] { barrier_wait_slow(s, phase); },
-      [&](rt::interrupter& by) { return wait_interruptibly(end_of_phase{phase}, s, by); });
+  return came_before(end_of_phase(phase), s, ctx, error);
 }
 
 void barrier_expected() noexcept {

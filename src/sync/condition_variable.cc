@@ -44,6 +44,7 @@ void condition_queue_locked(waitable& s, waiter* w, waitable& mutex) noexcept {
     misused("condition_variable", "waited on with two mutexes at the same time", &s,
             "All its waiters must hold the same mutex");
   w->slot = &mutex;
+  if (w->g != nullptr) w->g->wait.slot = &mutex;  // for the commit
   rt::wait_queue::push_back(s.waiters, w);
   s.word.fetch_or(kWaiting, relaxed);
 }
@@ -67,46 +68,6 @@ M* condition_enter(waitable& held_mutex) noexcept {
 }
 
 namespace {
-
-// Locked. From here on there is a contest for w: the stop callback's, under this lock.
-void watch_stop_locked(condition_stop* stop, waiter* w) noexcept {
-  if (stop == nullptr) return;
-  stop->waiter = w;
-  stop->winner.store(0, relaxed);
-  w->winner = &stop->winner;
-}
-
-bool must_wait_locked(const condition_stop* stop) noexcept {
-  return stop == nullptr || !stop->requested;
-}
-
-[[gnu::noinline]] void wait_as_guest(waitable& s, waitable& mutex, condition_stop* stop) noexcept {
-  guest_waiter guest(&s, &unlink_waiter);
-  rt::guest_enter();
-  lock(s);
-  const bool wait = must_wait_locked(stop);
-  if (wait) {
-    watch_stop_locked(stop, &guest.self);
-    condition_queue_locked(s, &guest.self, mutex);
-  }
-  unlock(s);
-  mutex_unlock_inside(mutex, nullptr);
-  rt::guest_leave();
-  if (wait) guest.sleep();
-}
-
-[[gnu::noinline]] bool wait_until_as_guest(waitable& s, waitable& mutex,
-                                           std::int64_t when) noexcept {
-  guest_waiter guest(&s, &unlink_waiter);
-  guest.self.winner = &guest.winner;
-  rt::guest_enter();
-  lock(s);
-  condition_queue_locked(s, &guest.self, mutex);
-  unlock(s);
-  mutex_unlock_inside(mutex, nullptr);
-  rt::guest_leave();
-  return rt::guest_sleep_until(guest.self, &s, guest.winner, when) != rt::kTimedOut;
-}
 
 bool notify_inside(waitable& s, std::uintptr_t all, M* m) noexcept {
   wake_list go;
@@ -136,18 +97,7 @@ bool anybody_expired(waitable& s, std::uintptr_t, M*) noexcept {
 }  // namespace
 
 void condition_wait(waitable& s, waitable& held_mutex, condition_stop* stop) noexcept {
-  if (!rt::on_goroutine()) return wait_as_guest(s, held_mutex, stop);
-  M* const m = condition_enter(held_mutex);
-  lock(s);
-  if (!must_wait_locked(stop)) {
-    unlock(s);
-    mutex_unlock_inside(held_mutex, m);
-    return rt::leave(m);
-  }
-  waiter* const w = rt::self(m, &s, &unlink_waiter);
-  watch_stop_locked(stop, w);
-  condition_queue_locked(s, w, held_mutex);
-  rt::park(&condition_unlock_both, &s, rt::wait_reason::condition_variable);
+  wait_for(notice(held_mutex, stop), s);
 }
 
 bool condition_wait_until(waitable& s, waitable& held_mutex, std::int64_t when) noexcept {
@@ -159,14 +109,7 @@ bool condition_wait_until(waitable& s, waitable& held_mutex, std::int64_t when) 
     mutex_unlock_slow(held_mutex);
     return false;
   }
-  if (!rt::on_goroutine()) return wait_until_as_guest(s, held_mutex, when);
-  rt::timeout clock;
-  M* const m = condition_enter(held_mutex);
-  lock(s);
-  waiter* const w = rt::self(m, &s, &unlink_waiter);
-  condition_queue_locked(s, w, held_mutex);
-  rt::arm(clock, w, when);
-  return in_time(clock, rt::park(&condition_unlock_both, &s, rt::wait_reason::condition_variable));
+  return wait_until(notice(held_mutex, nullptr), s, when) != rt::kTimedOut;
 }
 
 void condition_stopped(condition_stop& stop) noexcept {

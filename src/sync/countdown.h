@@ -35,15 +35,11 @@ inline bool must_wait(waitable& s, bool plainly = false) noexcept {
   return true;
 }
 
-// For sync/bounded.h.
 template <rt::wait_reason Why>
-struct zero {
+struct zero : awaited {
+  explicit zero(bool plain) noexcept : plainly(plain) {}
   static constexpr auto why = Why;
-  bool take_locked(waitable& s) const noexcept { return !must_wait(s); }
-  void queue_locked(waitable& s, waiter* w) const noexcept {
-    rt::wait_queue::push_back(s.waiters, w);
-  }
-  bool anybody_waits(const waitable& s) const noexcept { return s.waiters.first != nullptr; }
+  bool take_locked(waitable& s) const noexcept { return !must_wait(s, plainly); }
   static std::uint64_t given_up(std::uint64_t word, bool any) noexcept {
     return any || left(word) == 0 ? word : word & ~kWaiting;
   }
@@ -54,10 +50,11 @@ struct zero {
     lock(s);
     const bool gives_up = has_expired(w);
     if (w->object != nullptr) rt::wait_queue::remove(s.waiters, w);
-    unlock(s, [gives_up, any = s.waiters.first != nullptr](std::uint64_t word) {
+    detail::unlock(s, [gives_up, any = s.waiters.first != nullptr](std::uint64_t word) {
       return gives_up ? given_up(word, any) : with_waiting(word, any);
     });
   }
+  bool plainly;
 };
 
 // The count has reached zero and somebody waits. Takes all waiters off, except those that their
@@ -70,35 +67,17 @@ inline void release_all_inside(waitable& s, M* m) noexcept {
 }
 
 template <rt::wait_reason Why>
-[[gnu::noinline]] void wait_for_zero_as_guest(waitable& s) noexcept {
-  guest_waiter guest(&s, &zero<Why>::unlink);
-  rt::guest_enter();
-  lock(s);
-  const bool wait = must_wait(s, true);
-  if (wait) rt::wait_queue::push_back(s.waiters, &guest.self);
-  unlock(s);
-  rt::guest_leave();
-  if (wait) guest.sleep();
-}
-
-template <rt::wait_reason Why>
 void wait_for_zero(waitable& s) noexcept {
-  if (!rt::on_goroutine()) return wait_for_zero_as_guest<Why>(s);
-  M* const m = rt::enter();
-  lock(s);
-  if (!must_wait(s, true)) {
-    unlock(s);
-    return rt::leave(m);
-  }
-  rt::wait_queue::push_back(s.waiters, rt::self(m, &s, &zero<Why>::unlink));
-  rt::park(&unlock_after_switch, &s, Why);
+  wait_for(zero<Why>(true), s);
 }
 
 template <rt::wait_reason Why>
 bool wait_for_zero_unless(waitable& s, const context& ctx, std::error_code& error) noexcept {
   return with_context(
       ctx, error, [&] { wait_for_zero<Why>(s); },
-      [&](rt::interrupter& by) { return wait_interruptibly(zero<Why>{}, s, by); });
+      [&](rt::interrupter& by) {
+        return wait_interruptibly(zero<Why>(false), s, by) != rt::kCanceled;
+      });
 }
 
 }  // namespace detail

@@ -101,17 +101,6 @@ std::int64_t waiting_since(const waiter* w) noexcept {
   return reinterpret_cast<std::int64_t>(w->slot);
 }
 
-[[gnu::noinline]] std::uintptr_t lock_as_guest(waitable& s, mutex_attempt& mine) noexcept {
-  guest_waiter guest(&s, &unlink_waiter);
-  rt::guest_enter();
-  lock(s);
-  const bool ours = take_locked(s, mine);
-  if (!ours) queue_locked(s, mine, &guest.self);
-  unlock(s);
-  rt::guest_leave();
-  return ours ? kOwner : guest.sleep();
-}
-
 void require_held(const waitable& s, std::uint64_t word) noexcept {
   if ((word & kHeld) == 0)
     misused("mutex", "unlock of an unlocked mutex", &s,
@@ -152,6 +141,25 @@ void nothing_to_pass_on(const mutex_attempt& mine) noexcept {
   rt::G* const g = rt::this_goroutine();
   if (mine.queued && g != nullptr) g->wait.object = nullptr;
 }
+
+struct turn : awaited {
+  explicit turn(mutex_attempt& attempt) noexcept : mine(&attempt) {}
+  static constexpr std::uintptr_t at_once = kOwner;
+  static constexpr auto why = rt::wait_reason::mutex;
+  M* enter() const noexcept {
+    M* const m = rt::enter();
+    nothing_to_pass_on(*mine);
+    return m;
+  }
+  bool take_locked(waitable& s) const noexcept { return detail::take_locked(s, *mine); }
+  void queue_locked(waitable& s, waiter* w) const noexcept { detail::queue_locked(s, *mine, w); }
+  template <class Change>
+  void unlock(waitable& s, M* m, Change change) const noexcept {
+    detail::unlock(s, change);
+    if (m != nullptr) held_a_moment_ago(*mine);
+  }
+  mutex_attempt* mine;
+};
 
 // Locked, and the mutex is ours. Gives up both.
 release_result release_locked(waitable& s) noexcept {
@@ -196,18 +204,7 @@ std::uintptr_t mutex_lock_slow(waitable& s, mutex_attempt& mine) noexcept {
     nothing_to_pass_on(mine);
     return kOwner;
   }
-  if (!rt::on_goroutine()) return lock_as_guest(s, mine);
-  M* const m = rt::enter();
-  nothing_to_pass_on(mine);
-  lock(s);
-  if (take_locked(s, mine)) {
-    unlock(s);
-    held_a_moment_ago(mine);
-    rt::leave(m);
-    return kOwner;
-  }
-  queue_locked(s, mine, rt::self(m, &s, &unlink_waiter));
-  return rt::park(&unlock_after_switch, &s, rt::wait_reason::mutex);
+  return wait_for(turn(mine), s);
 }
 
 void mutex_unlock_slow(waitable& s) noexcept {

@@ -1,7 +1,7 @@
 // The functions of a mutex that condition_variable and the bounded waits call.
 #pragma once
 
-#include "sync/waitable.h"
+#include "sync/waiting.h"
 
 namespace vole {
 inline namespace v0 {

@@ -21,21 +21,22 @@ void lock_for_ever(waitable& s) noexcept {
   }
 }
 
-bool lock_until_as_guest(waitable& s, std::int64_t when) noexcept {
+// A plain thread's turn: it may leave the runtime before it competes again.
+struct thread_turn : awaited {
+  explicit thread_turn(mutex_attempt& attempt) noexcept : mine(&attempt) {}
+  static constexpr std::uintptr_t at_once = kOwner;
+  static constexpr auto why = rt::wait_reason::mutex;
+  bool take_locked(waitable& s) const noexcept { return mutex_take_locked(s, *mine); }
+  void queue_locked(waitable& s, waiter* w) const noexcept { mutex_queue_locked(s, *mine, w); }
+  mutex_attempt* mine;
+};
+// wait(turn) until it does not say that we are to compete. False: the time or the context came first.
+template <class Wait>
+bool lock_on_thread(Wait wait) noexcept {
   mutex_attempt mine;
-  for (;;) {
-    guest_waiter guest(&s, &unlink_waiter);
-    guest.self.winner = &guest.winner;
-    rt::guest_enter();
-    lock(s);
-    const bool ours = mutex_take_locked(s, mine);
-    if (!ours) mutex_queue_locked(s, mine, &guest.self);
-    unlock(s);
-    rt::guest_leave();
-    if (ours) return true;
-    const std::uintptr_t told = rt::guest_sleep_until(guest.self, &s, guest.winner, when);
-    if (told != kCompete) return told == kOwner;
-  }
+  std::uintptr_t told = kCompete;
+  while (told == kCompete) told = wait(thread_turn(mine));
+  return told == kOwner;
 }
 
 bool lock_until_parked(waitable& s, std::int64_t when) noexcept {
@@ -78,23 +79,6 @@ bool settle_locked(waitable& s, mutex_attempt& mine, rt::interruptible_wait& wai
   return true;
 }
 
-bool lock_interruptibly_as_guest(waitable& s, rt::interrupter& by) noexcept {
-  mutex_attempt mine;
-  for (;;) {
-    rt::interruptible_wait wait(&by, &s, &unlink_waiter);
-    bool ours = false;
-    rt::guest_enter();
-    lock(s);
-    const bool settled = settle_locked(s, mine, wait, nullptr, ours);
-    if (!settled) unlock(s);
-    rt::guest_leave();
-    if (settled) return ours;
-    const std::uintptr_t told = wait.sleep();
-    if (!wait.end(told)) return false;
-    if (told == kOwner) return true;
-  }
-}
-
 bool lock_interruptibly_parked(waitable& s, rt::interrupter& by) noexcept {
   mutex_attempt mine;
   for (M* m = rt::enter();;) {
@@ -124,15 +108,16 @@ bool mutex_lock_until(waitable& s, std::int64_t when) noexcept {
     return true;
   }
   if (when <= os::now_ns()) return false;
-  return rt::on_goroutine() ? lock_until_parked(s, when) : lock_until_as_guest(s, when);
+  if (rt::on_goroutine()) return lock_until_parked(s, when);
+  return lock_on_thread([&](thread_turn t) { return wait_on_thread(t, s, when); });
 }
 
 bool mutex_lock_unless(waitable& s, const context& ctx, std::error_code& error) noexcept {
   return with_context(
       ctx, error, [&] { lock_for_ever(s); },
       [&](rt::interrupter& by) {
-        return rt::on_goroutine() ? lock_interruptibly_parked(s, by)
-                                  : lock_interruptibly_as_guest(s, by);
+        if (rt::on_goroutine()) return lock_interruptibly_parked(s, by);
+        return lock_on_thread([&](thread_turn t) { return wait_interruptibly(t, s, by); });
       });
 }
 

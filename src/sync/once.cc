@@ -6,7 +6,7 @@
 //        all along.
 // Proof  tests/api/once_test.cc, tests/stress/sync_stress_test.cc
 
-#include "sync/waitable.h"
+#include "sync/waiting.h"
 
 namespace vole {
 inline namespace v0 {
@@ -27,17 +27,15 @@ step begin_locked(waitable& s) noexcept {
   return wait ? step::wait : step::ours;
 }
 
-[[gnu::noinline]] std::uintptr_t begin_as_guest(waitable& s) noexcept {
-  guest_waiter guest(&s, &unlink_waiter);
-  rt::guest_enter();
-  lock(s);
-  const step next = begin_locked(s);
-  if (next == step::wait) rt::wait_queue::push_back(s.waiters, &guest.self);
-  unlock(s);
-  rt::guest_leave();
-  if (next == step::wait) return guest.sleep();
-  return next == step::ours ? kYourTurn : kIsDone;
-}
+struct turn : awaited {
+  static constexpr auto why = rt::wait_reason::once;
+  bool take_locked(waitable& s) noexcept {
+    const step next = begin_locked(s);
+    at_once = next == step::ours ? kYourTurn : kIsDone;
+    return next != step::wait;
+  }
+  std::uintptr_t at_once = kIsDone;
+};
 
 // Locked; frees the lock.
 wake_list end_locked(waitable& s, bool done) noexcept {
@@ -63,19 +61,7 @@ bool end_inside(waitable& s, std::uintptr_t done, M* m) noexcept {
 
 }  // namespace
 
-std::uintptr_t once_begin(waitable& s) noexcept {
-  if (!rt::on_goroutine()) return begin_as_guest(s);
-  M* const m = rt::enter();
-  lock(s);
-  const step next = begin_locked(s);
-  if (next != step::wait) {
-    unlock(s);
-    rt::leave(m);
-    return next == step::ours ? kYourTurn : kIsDone;
-  }
-  rt::wait_queue::push_back(s.waiters, rt::self(m, &s, &unlink_waiter));
-  return rt::park(&unlock_after_switch, &s, rt::wait_reason::once);
-}
+std::uintptr_t once_begin(waitable& s) noexcept { return wait_for(turn(), s); }
 
 void once_end(waitable& s, bool done) noexcept { inside<&end_inside>(s, done ? 1 : 0); }
 

@@ -10,7 +10,6 @@
 //        behind it may want less than it did.
 // Proof  tests/stress/sync_stress_test.cc, tests/stress/sync_timed_stress_test.cc
 
-#include "os/os.h"
 #include "sync/bounded.h"
 #include "sync/misuse.h"
 
@@ -20,7 +19,6 @@ namespace detail {
 namespace {
 
 constexpr std::uint64_t kMost = 0x7fffffff;
-constexpr std::int64_t kNever = rt::kNoTimer;
 
 std::uint64_t wanted(const waiter* w) noexcept { return reinterpret_cast<std::uintptr_t>(w->slot); }
 void* as_slot(std::int32_t n) noexcept {
@@ -96,84 +94,35 @@ void unlink(void* object, waiter* w) noexcept {
   serve_locked(s, 0, !has_expired(w)).wake_all(nullptr, 0);
 }
 
-[[gnu::noinline]] bool acquire_as_guest(waitable& s, std::int32_t n, std::int64_t when) noexcept {
-  guest_waiter guest(&s, &unlink);
-  guest.self.slot = as_slot(n);
-  if (when != kNever) guest.self.winner = &guest.winner;
-  rt::guest_enter();
-  lock(s);
-  const bool taken = take_locked(s, n);
-  if (!taken) rt::wait_queue::push_back(s.waiters, &guest.self);
-  unlock(s);
-  rt::guest_leave();
-  if (taken) return true;
-  if (when != kNever)
-    return rt::guest_sleep_until(guest.self, &s, guest.winner, when) != rt::kTimedOut;
-  guest.sleep();
-  return true;
-}
-
-// For sync/bounded.h.
-struct permits {
+struct permits : awaited {
+  explicit permits(std::int32_t wanted) noexcept : n(wanted) {}
+  static constexpr auto unlink = &detail::unlink;
+  static constexpr auto why = rt::wait_reason::semaphore;
   bool take_locked(waitable& s) const noexcept { return detail::take_locked(s, n); }
   void queue_locked(waitable& s, waiter* w) const noexcept {
     w->slot = as_slot(n);
     rt::wait_queue::push_back(s.waiters, w);
   }
-  bool anybody_waits(const waitable& s) const noexcept { return s.waiters.first != nullptr; }
-  static constexpr auto unlink = &detail::unlink;
-  static constexpr auto given_up = &with_waiting;
-  static constexpr auto why = rt::wait_reason::semaphore;
   std::int32_t n;
 };
-
-// On a goroutine. Null: taken, and we are outside again. Else we are inside, queued, and the lock
-// is held.
-inline waiter* take_or_queue(waitable& s, std::int32_t n) noexcept {
-  M* const m = rt::enter();
-  lock(s);
-  if (take_locked(s, n)) {
-    unlock(s);
-    rt::leave(m);
-    return nullptr;
-  }
-  waiter* const w = rt::self(m, &s, &unlink);
-  w->slot = as_slot(n);
-  rt::wait_queue::push_back(s.waiters, w);
-  return w;
-}
 
 }  // namespace
 
 void semaphore_acquire_slow(waitable& s, std::int32_t n) noexcept {
-  if (n == 0) return;
-  if (!rt::on_goroutine()) {
-    acquire_as_guest(s, n, kNever);
-  } else if (take_or_queue(s, n) != nullptr) {
-    rt::park(&unlock_after_switch, &s, rt::wait_reason::semaphore);
-  }
+  if (n != 0) wait_for(permits(n), s);
 }
 
 bool semaphore_acquire_unless(waitable& s, std::int32_t n, const context& ctx,
                               std::error_code& error) noexcept {
   return with_context(
       ctx, error, [&] { semaphore_acquire_slow(s, n); },
-      [&](rt::interrupter& by) { return n == 0 || wait_interruptibly(permits{n}, s, by); });
+      [&](rt::interrupter& by) {
+        return n == 0 || wait_interruptibly(permits(n), s, by) != rt::kCanceled;
+      });
 }
 
 bool semaphore_acquire_until(waitable& s, std::int32_t n, std::int64_t when) noexcept {
-  if (n == 0) return true;
-  if (when <= os::now_ns()) return false;
-  if (!rt::on_goroutine()) return acquire_as_guest(s, n, when);
-  if (when == kNever) {
-    semaphore_acquire_slow(s, n);
-    return true;
-  }
-  waiter* const w = take_or_queue(s, n);
-  if (w == nullptr) return true;
-  rt::timeout clock;
-  rt::arm(clock, w, when);
-  return in_time(clock, rt::park(&unlock_after_switch, &s, rt::wait_reason::semaphore));
+  return n == 0 || came_in_time(permits(n), s, when);
 }
 
 void semaphore_release_slow(waitable& s, std::int32_t n) noexcept {

@@ -128,43 +128,16 @@ bool enter_locked(shared_waitable& s) noexcept {
   }
 }
 
-// Either, for sync/bounded.h.
 template <class Kind>
-struct entry {
+struct entry : awaited {
+  static constexpr auto unlink = Kind::unlink;
+  static constexpr auto why = Kind::why;
   bool take_locked(shared_waitable& s) const noexcept { return enter_locked<Kind>(s); }
   void queue_locked(shared_waitable& s, waiter* w) const noexcept {
     rt::wait_queue::push_back(Kind::queue(s), w);
   }
   bool anybody_waits(const shared_waitable& s) const noexcept { return detail::anybody_waits(s); }
-  static constexpr auto unlink = Kind::unlink;
-  static constexpr auto given_up = &with_waiting;
-  static constexpr auto why = Kind::why;
 };
-
-template <class Kind>
-[[gnu::noinline]] void lock_as_guest(shared_waitable& s) noexcept {
-  guest_waiter guest(&s, Kind::unlink);
-  rt::guest_enter();
-  lock(s);
-  const bool in = enter_locked<Kind>(s);
-  if (!in) rt::wait_queue::push_back(Kind::queue(s), &guest.self);
-  unlock(s);
-  rt::guest_leave();
-  if (!in) guest.sleep();
-}
-
-template <class Kind>
-inline void lock_slow(shared_waitable& s) noexcept {
-  if (!rt::on_goroutine()) return lock_as_guest<Kind>(s);
-  M* const m = rt::enter();
-  lock(s);
-  if (enter_locked<Kind>(s)) {
-    unlock(s);
-    return rt::leave(m);
-  }
-  rt::wait_queue::push_back(Kind::queue(s), rt::self(m, &s, Kind::unlink));
-  rt::park(&unlock_after_switch, &s, Kind::why);
-}
 
 // A reader leaves. False: it is the last, and somebody waits.
 bool leave_alone(shared_waitable& s) noexcept {
@@ -198,27 +171,21 @@ bool leave_inside(waitable& s, std::uintptr_t, M* m) noexcept {
 
 }  // namespace
 
-void shared_lock_slow(shared_waitable& s) noexcept { lock_slow<writing>(s); }
-void shared_lock_shared_slow(shared_waitable& s) noexcept { lock_slow<reading>(s); }
+void shared_lock_slow(shared_waitable& s) noexcept { wait_for(entry<writing>(), s); }
+void shared_lock_shared_slow(shared_waitable& s) noexcept { wait_for(entry<reading>(), s); }
 
 bool shared_lock_until(shared_waitable& s, std::int64_t when) noexcept {
-  return when == rt::kNoTimer ? (lock_slow<writing>(s), true)
-                              : wait_until(entry<writing>{}, s, when);
+  return came_in_time(entry<writing>(), s, when);
 }
 bool shared_lock_shared_until(shared_waitable& s, std::int64_t when) noexcept {
-  return when == rt::kNoTimer ? (lock_slow<reading>(s), true)
-                              : wait_until(entry<reading>{}, s, when);
+  return came_in_time(entry<reading>(), s, when);
 }
 bool shared_lock_unless(shared_waitable& s, const context& ctx, std::error_code& error) noexcept {
-  return with_context(
-      ctx, error, [&] { lock_slow<writing>(s); },
-      [&](rt::interrupter& by) { return wait_interruptibly(entry<writing>{}, s, by); });
+  return came_before(entry<writing>(), s, ctx, error);
 }
 bool shared_lock_shared_unless(shared_waitable& s, const context& ctx,
                                std::error_code& error) noexcept {
-  return with_context(
-      ctx, error, [&] { lock_slow<reading>(s); },
-      [&](rt::interrupter& by) { return wait_interruptibly(entry<reading>{}, s, by); });
+  return came_before(entry<reading>(), s, ctx, error);
 }
 
 void shared_unlock_slow(shared_waitable& s) noexcept {
