@@ -63,7 +63,7 @@ struct simulated_system {
   }
 };
 
-std::int64_t after(std::int64_t now, std::int64_t ns) {
+std::int64_t sum(std::int64_t now, std::int64_t ns) {
   return ns < kNever - now ? now + ns : kNever;
 }
 
@@ -98,7 +98,7 @@ int again_once(const event_set&, int, std::uint32_t, std::uint64_t) noexcept { r
 int wait_for_events(const event_set&, event (&found)[kMostEvents], std::int64_t ns) noexcept {
   simulated_system& s = simulated_system::get();
   std::unique_lock lock(s.mutex);
-  if (ns != 0) s.wait(lock, ns < 0 ? kNever : after(s.now, ns), [&] { return s.rung; });
+  if (ns != 0) s.wait(lock, ns < 0 ? kNever : sum(s.now, ns), [&] { return s.rung; });
   if (!s.rung) return 0;
   found[0] = {kRung, 1};
   return 1;
@@ -128,7 +128,7 @@ bool futex_wait_for(atomic<std::uint32_t>* word, std::uint32_t expected,
                     std::int64_t ns) noexcept {
   simulated_system& s = simulated_system::get();
   std::unique_lock lock(s.mutex);
-  return s.wait(lock, after(s.now, ns),
+  return s.wait(lock, sum(s.now, ns),
                 [&] { return word->load(std::memory_order_acquire) != expected; });
 }
 void futex_wake(atomic<std::uint32_t>*, int) noexcept {
