@@ -65,6 +65,7 @@ void answer() {
 
 }  // namespace
 
+#if !defined(VOLE_SANITIZE_ADDRESS) && !defined(VOLE_SANITIZE_THREAD)  // they bring their own
 void* operator new(std::size_t bytes) {
   void* const memory = faults.error == 0 && faults.counts && ++faults.calls == faults.nth
                            ? nullptr
@@ -74,6 +75,7 @@ void* operator new(std::size_t bytes) {
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
 
 namespace {
 

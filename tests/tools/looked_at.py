@@ -49,9 +49,12 @@ def goroutines_of(dump):
         match = re.match(r"(?:goroutine (\d+)|\d+ goroutines \(([\d, ]+)\))(?: \((.*?)\))? \[(.*)\]:$",
                          head)
         frames = []
-        for line, place in zip(lines, lines[1:]):
+        for line, place in zip(lines, lines[1:] + [""]):
             if line.startswith("created by"):
                 break
+            more = re.match(r"\(and (\d+) calls more of the same\)$", line)
+            if more:
+                frames += frames[-1:] * int(more[1])
             if place.startswith("\t") and not place.startswith("\t("):
                 frames.append((line, Path(place.strip()).name))
         for number in (match[1] or match[2]).split(", "):

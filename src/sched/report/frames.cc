@@ -149,8 +149,8 @@ const frame_texts::entry* frame_texts::entry_of(std::uintptr_t pc) noexcept {
   }
 }
 
-// What a wrapper holds is said once: its own frame may lie before. Calls that a recursion repeats are
-// counted.
+// What a wrapper holds is said once: its own frame may lie before. Calls that a recursion repeats more
+// than once are counted.
 bool frame_texts::put_stack(const std::uintptr_t* frames, std::size_t n, text_sink out,
                             void* arg) noexcept {
   bool any = false;
@@ -158,8 +158,8 @@ bool frame_texts::put_stack(const std::uintptr_t* frames, std::size_t n, text_si
   std::size_t same = 0;
   const auto put_same = [&]() noexcept {
     sentence s;
-    s << "(and " << same << (same == 1 ? " call" : " calls") << " more of the same)\n";
-    if (same != 0) out(s.view(), arg);
+    s << "(and " << same << " calls more of the same)\n";
+    if (same != 0) out(same == 1 ? last : s.view(), arg);
     same = 0;
   };
   for (std::size_t i = 0; i < n; ++i) {
