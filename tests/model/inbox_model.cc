@@ -43,6 +43,7 @@ struct plan {
   bool polls = false;   // the home waits in the poller, not on its note
   bool asleep = false;  // the home has no P to begin with; only the picker has one
   int idle_ps = 0;      // beside the home's own
+  bool empty_handed = false;  // the picker has a P, and has picked nothing yet
 };
 
 template <fault F>
@@ -198,7 +199,7 @@ struct house {
   // is empty.
   void pick() {
     bool has = true;
-    for (int left = 1; has;) {
+    for (int left = what.empty_handed ? 0 : 1; has;) {
       if (left == 0) {
         lock();
         left = global.get();
@@ -245,7 +246,7 @@ struct house {
   }
 
   void finish() {
-    const int all = what.deliverers + (what.picker ? 1 : 0);
+    const int all = what.deliverers + (what.picker && !what.empty_handed ? 1 : 0);
     const int done = ran.load(relaxed) + elsewhere.load(relaxed);
     model::require(done <= all, "somebody ran twice");
     const bool a_p_is_idle = idle_ps.get() != 0;
@@ -264,6 +265,8 @@ TEST(Inbox, WhoIsDeliveredIsRun) {
                                    plan{.picker = true, .asleep = true});
   model::holds<house<fault::none>>("2 deliver, 1 has the only P", o,
                                    plan{.deliverers = 2, .picker = true, .asleep = true});
+  model::holds<house<fault::none>>("1 delivers, 1 has the only P and goes idle", o,
+                                   plan{.picker = true, .asleep = true, .empty_handed = true});
   model::holds<house<fault::none>>("1 delivers, the home polls", o, plan{.polls = true});
   model::holds<house<fault::none>>("2 deliver, the home polls", o,
                                    plan{.deliverers = 2, .polls = true});
