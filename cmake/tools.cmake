@@ -98,6 +98,14 @@ target_compile_definitions(vole_tool PRIVATE
   VOLE_TOOL_FLAGS="${vole_tool_flags}")
 vole_own_code(vole_tool)
 vole_no_false_alarms(vole_tool)
+# CLI11 costs each file that includes it five seconds: the commands are compiled in two pieces.
+foreach(command IN ITEMS exec run run_build run_cache version outside/core outside/dump)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/tools/vole/${command}.cc PROPERTIES
+    UNITY_GROUP commands)
+endforeach()
+file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/vole/trace*.cc)
+set_source_files_properties(${found} PROPERTIES UNITY_GROUP trace_commands)
+vole_together(vole_tool)
 vole_precompile(vole_tool ${vole_common_headers} <filesystem> <fstream> <map> <unordered_map>)
 
 # A page with a trace in it is smaller with zlib.

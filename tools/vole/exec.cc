@@ -45,7 +45,7 @@ bool may_run(const std::string& file) {
          S_ISREG(about.st_mode);
 }
 
-std::string find_program(const std::string& name) {
+std::string program_to_run(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     if (may_run(name)) return name;
     throw refusal("cannot run " + name + ": " +
@@ -88,7 +88,7 @@ void refuse_privileged(const std::string& file) {
 }
 
 [[noreturn]] void become(const std::vector<std::string>& words) {
-  const std::string program = find_program(words.front());
+  const std::string program = program_to_run(words.front());
   refuse_static(program);
   refuse_privileged(program);
   std::string preload = find_library();

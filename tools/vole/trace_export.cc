@@ -14,12 +14,12 @@
 namespace vole_command {
 namespace {
 
-struct options {
+struct export_options {
   std::string format, file, output;
   std::string profile = "block";
 };
 
-std::string exported(const options& chosen, const vole_trace::trace_file& file) {
+std::string exported(const export_options& chosen, const vole_trace::trace_file& file) {
   if (chosen.format == "perfetto") return perfetto_of(file);
   if (chosen.format == "chrome") return chrome_of(file);
   std::string plain = pprof_of(file, chosen.profile);
@@ -27,7 +27,7 @@ std::string exported(const options& chosen, const vole_trace::trace_file& file) 
   return packed.empty() ? plain : packed;  // pprof reads both
 }
 
-void export_trace(const options& chosen) {
+void export_trace(const export_options& chosen) {
   try {
     const auto content = vole_trace::load(chosen.file);
     const vole_trace::trace_file file = vole_trace::read_file(content);
@@ -40,7 +40,7 @@ void export_trace(const options& chosen) {
 }  // namespace
 
 void add_trace_export(CLI::App& trace, int&) {
-  const auto chosen = std::make_shared<options>();
+  const auto chosen = std::make_shared<export_options>();
   CLI::App* const command = trace.add_subcommand("export", "Write a trace for other tools");
   command->add_option("--format", chosen->format, "perfetto, chrome or pprof")
       ->required()

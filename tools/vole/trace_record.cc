@@ -17,13 +17,13 @@
 namespace vole_command {
 namespace {
 
-struct options {
+struct record_options {
   pid_t process = 0;
   int seconds = 5;
   std::string output;
 };
 
-void record(const options& chosen) {
+void record(const record_options& chosen) {
   const int file = open(chosen.output.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0666);
   if (file < 0) {
     throw refusal(chosen.output + " cannot be written: " + std::generic_category().message(errno));
@@ -43,7 +43,7 @@ void record(const options& chosen) {
 }  // namespace
 
 void add_trace_record(CLI::App& trace, int&) {
-  const auto chosen = std::make_shared<options>();
+  const auto chosen = std::make_shared<record_options>();
   CLI::App* const command = trace.add_subcommand(
       "record", "Record a trace of a program that was started with VOLE_DEBUG=control=1");
   command->add_option("PID", chosen->process, "The process")

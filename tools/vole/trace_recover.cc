@@ -14,12 +14,12 @@
 namespace vole_command {
 namespace {
 
-struct options {
+struct recover_options {
   std::string ring;
   std::string output;
 };
 
-void recover_trace(const options& chosen) {
+void recover_trace(const recover_options& chosen) {
   try {
     const auto content = vole_trace::load(chosen.ring);
     const vole_trace::recovered r = vole_trace::recover(content);
@@ -36,7 +36,7 @@ void recover_trace(const options& chosen) {
 }  // namespace
 
 void add_trace_recover(CLI::App& trace, int&) {
-  const auto chosen = std::make_shared<options>();
+  const auto chosen = std::make_shared<recover_options>();
   CLI::App* const command = trace.add_subcommand(
       "recover", "Make a trace of the ring that a flight recorder left behind");
   command->add_option("RING", chosen->ring, "The ring")->required();

@@ -13,12 +13,12 @@
 namespace vole_command {
 namespace {
 
-struct options {
+struct summary_options {
   std::string file;
   bool json = false;
 };
 
-void summarise(const options& chosen) {
+void summarise(const summary_options& chosen) {
   try {
     const auto content = vole_trace::load(chosen.file);
     const vole_trace::trace_file file = vole_trace::read_file(content);
@@ -34,7 +34,7 @@ void summarise(const options& chosen) {
 }  // namespace
 
 void add_trace_summary(CLI::App& trace, int&) {
-  const auto chosen = std::make_shared<options>();
+  const auto chosen = std::make_shared<summary_options>();
   CLI::App* const command = trace.add_subcommand(
       "summary", "Where goroutines spent their time, what they waited for, who woke them");
   command->add_option("FILE", chosen->file, "The trace")->required();

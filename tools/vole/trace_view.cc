@@ -19,7 +19,7 @@
 namespace vole_command {
 namespace {
 
-struct options {
+struct view_options {
   std::string file;
   std::string output;
   bool no_open = false;
@@ -38,12 +38,12 @@ void open_in_browser(const std::string& address) {
   posix_spawn_file_actions_destroy(&quiet);
 }
 
-void write_page(const options& chosen) {
+void write_page(const view_options& chosen) {
   const std::string page = page_with(read_page(), base_name(chosen.file), read_trace(chosen.file));
   write_file(chosen.output, page);
 }
 
-void view(const options& chosen) {
+void view(const view_options& chosen) {
   if (!chosen.output.empty()) return write_page(chosen);
   std::string trace = read_trace(chosen.file);
   trace_server server(page_that_fetches(read_page(), base_name(chosen.file), "trace"),
@@ -57,7 +57,7 @@ void view(const options& chosen) {
 }  // namespace
 
 void add_trace_view(CLI::App& trace, int&) {
-  const auto chosen = std::make_shared<options>();
+  const auto chosen = std::make_shared<view_options>();
   CLI::App* const command = trace.add_subcommand("view", "Show a trace in the browser");
   command->add_option("FILE", chosen->file, "The trace")->required();
   command->add_option("-o,--output", chosen->output,

@@ -20,7 +20,7 @@ namespace {
 
 using namespace outside;
 
-struct arguments {
+struct core_arguments {
   std::string program, core, output, pid;
   bool plain = false;
 };
@@ -44,7 +44,7 @@ std::size_t add_threads(const unfinished_file& file, const std::string& program,
   }
 }
 
-void threads(const arguments& a) {
+void threads(const core_arguments& a) {
   if (is_same_file(a.core, a.output) || is_same_file(a.program, a.output))
     throw refusal("the output must be another file than the core and the program");
   elf_image(mapped_file(a.core).bytes(),
@@ -56,7 +56,7 @@ void threads(const arguments& a) {
   std::printf("%s: %zu parked goroutines are threads\n", a.output.c_str(), n);
 }
 
-void take(const arguments& a) {
+void take(const core_arguments& a) {
   const int pid = pid_of(a.pid);
   unfinished_file file(a.output);
   const taken_core taken = take_core(pid, file.path());
@@ -75,7 +75,7 @@ void add_core(CLI::App& app, int&) {
   CLI::App* const core =
       app.add_subcommand("core", "Make core files in which every goroutine is a thread");
   core->require_subcommand(1);
-  const auto a = std::make_shared<arguments>();
+  const auto a = std::make_shared<core_arguments>();
 
   CLI::App* const make = core->add_subcommand(
       "threads", "A copy of CORE with a thread for each goroutine, for gdb, lldb and others");

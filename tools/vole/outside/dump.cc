@@ -16,7 +16,7 @@ namespace {
 
 using namespace outside;
 
-struct arguments {
+struct dump_arguments {
   int pid = 0;
   std::string core, program, frames = "own";
   bool tell_times = false;
@@ -28,7 +28,7 @@ double now_ms() {
   return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / 1e6;
 }
 
-void dump(const arguments& a) {
+void dump(const dump_arguments& a) {
   const double began = now_ms();
   const std::unique_ptr<target> t =
       a.core.empty() ? target::of_process(a.pid) : target::of_core(a.core, a.program);
@@ -62,7 +62,7 @@ void dump(const arguments& a) {
 void add_dump(CLI::App& app, int&) {
   CLI::App* const command = app.add_subcommand(
       "dump", "Print every goroutine of a process, or of a core file: its state and its calls");
-  const auto a = std::make_shared<arguments>();
+  const auto a = std::make_shared<dump_arguments>();
   CLI::Option* const core =
       command->add_option("--core", a->core, "A core file, instead of a process");
   command->add_flag("--times", a->tell_times, "Say on stderr how long it took");
