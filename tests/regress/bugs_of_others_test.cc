@@ -129,7 +129,9 @@ TEST_P(BugsOfOthers, DestructorsOfValuesMayWait) {
   run([] {
     const vole::chan<int> told;
     const auto m = std::make_shared<vole::mutex>();
-    const auto value = [&] { return std::make_unique<waits_when_destroyed>(told, m); };
+    const auto value = [&] {
+      return std::unique_ptr<waits_when_destroyed>(new waits_when_destroyed{told, m});
+    };
     int destroyed = 0, expected = 0;
     const auto expect_one_more = [&] {
       ++expected;

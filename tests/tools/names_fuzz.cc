@@ -56,7 +56,7 @@ void read_address(std::string_view text, std::string_view network) {
     detail::raw_address raw;
     if (!detail::to_raw(a, family, raw)) continue;
     must(raw.size <= sizeof raw.storage);
-    must(detail::from_raw(raw, a.parts().kind) == a);
+    must(detail::from_raw(raw, detail::access::parts(a).kind) == a);
   }
 }
 
