@@ -43,7 +43,7 @@ struct {
 // A wait may end for no reason; a wake-up never fails.
 bool may_fail(const seccomp_data& call) {
   if (call.nr != SYS_futex) return true;
-  const auto command = call.args[1] & FUTEX_CMD_MASK;
+  const int command = static_cast<int>(call.args[1]) & FUTEX_CMD_MASK;
   return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
 }
 

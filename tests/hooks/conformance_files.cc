@@ -14,23 +14,11 @@
 #include <vector>
 
 #include "conformance.h"
+#include "sockets.h"
 
 using namespace conformance;
 
 namespace {
-
-struct pipe_ends {
-  pipe_ends() { (void)!pipe(fd); }
-  ~pipe_ends() {
-    shut(0);
-    shut(1);
-  }
-  void shut(int i) {
-    if (fd[i] >= 0) close(fd[i]);
-    fd[i] = -1;
-  }
-  int fd[2];
-};
 
 struct temporary {
   temporary() : fd(mkstemp(name)) {}
@@ -42,12 +30,11 @@ struct temporary {
   const int fd;
 };
 
-void set_nonblocking(int fd) { (void)!fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
 }  // namespace
 
 SCENARIO(pipe_waits_and_ends) {
-  pipe_ends p;
+  pipe_pair p;
   const beside writer([&] {
     pause_ms(20);
     show("write", write(p.fd[1], "abc", 3));
@@ -62,7 +49,7 @@ SCENARIO(pipe_waits_and_ends) {
 }
 
 SCENARIO(pipe_takes_all) {
-  pipe_ends p;
+  pipe_pair p;
   const std::string much(1 << 20, 'x');
   std::size_t got = 0;
   {
@@ -81,7 +68,7 @@ SCENARIO(pipe_takes_all) {
 }
 
 SCENARIO(pipe_without_reader) {
-  pipe_ends p;
+  pipe_pair p;
   const std::string much(1 << 20, 'x');
   const beside reader([&] {
     pause_ms(20);
@@ -93,7 +80,7 @@ SCENARIO(pipe_without_reader) {
 }
 
 SCENARIO(nonblocking_pipe) {
-  pipe_ends p;
+  pipe_pair p;
   set_nonblocking(p.fd[0]);
   set_nonblocking(p.fd[1]);
   char to[4];
@@ -212,7 +199,7 @@ SCENARIO(a_number_has_another_file_next) {
   char to[8];
   (void)!write(s[1], "ab", 2);
   show("socket", read(s[0], to, 8));
-  pipe_ends p;
+  pipe_pair p;
   dup2(p.fd[0], s[0]);
   (void)!write(p.fd[1], "abc", 3);
   show("pipe", read(s[0], to, 8));
@@ -235,7 +222,7 @@ SCENARIO(a_number_has_another_file_next) {
 SCENARIO(closing) {
   show("close of nothing", close(987));
   show("close of -1", close(-1));
-  pipe_ends p;
+  pipe_pair p;
   show("dup2 of nothing", dup2(987, p.fd[0]));
   show("dup2 to itself", dup2(p.fd[0], p.fd[0]) == p.fd[0]);
   show("dup3 to itself", dup3(p.fd[0], p.fd[0], 0));
@@ -264,7 +251,7 @@ SCENARIO(sendfile_and_splice) {
   }
   show("arrived", got);
   close(s[1]);
-  pipe_ends from, to;
+  pipe_pair from, to;
   const beside writer([&] {
     pause_ms(20);
     (void)!write(from.fd[1], "spliced", 7);
@@ -347,7 +334,7 @@ SCENARIO(fortified_twins) {
 }
 
 SCENARIO(parts_of_pipes_and_files) {
-  pipe_ends p;
+  pipe_pair p;
   char a[4] = {}, b[4] = {};
   iovec parts[] = {{a, 3}, {b, 3}};
   {

@@ -1,4 +1,4 @@
-// What several scenarios do with sockets.
+// What several scenarios do with sockets and pipes.
 #pragma once
 
 #include <fcntl.h>
@@ -8,9 +8,8 @@
 
 namespace conformance {
 
-struct pair {
-  explicit pair(int type = SOCK_STREAM) { (void)!socketpair(AF_UNIX, type, 0, fd); }
-  ~pair() {
+struct ends {
+  ~ends() {
     shut(0);
     shut(1);
   }
@@ -19,6 +18,12 @@ struct pair {
     fd[i] = -1;
   }
   int fd[2];
+};
+struct pair : ends {
+  explicit pair(int type = SOCK_STREAM) { (void)!socketpair(AF_UNIX, type, 0, fd); }
+};
+struct pipe_pair : ends {
+  pipe_pair() { (void)!pipe(fd); }
 };
 
 inline void set_timeout(int fd, int option, int ms) {
