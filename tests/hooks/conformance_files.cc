@@ -30,7 +30,6 @@ struct temporary {
   const int fd;
 };
 
-
 }  // namespace
 
 SCENARIO(pipe_waits_and_ends) {
