@@ -4,7 +4,8 @@
 
 namespace vole::base {
 
-std::size_t slab_core::allocate(void** out, std::size_t n) noexcept {
+std::size_t slab_core::allocate(void** out, std::size_t n,
+                                void (*construct)(void*) noexcept) noexcept {
   holding hold(lock_);
   std::size_t done = 0;
   while (done < n) {
@@ -15,7 +16,11 @@ std::size_t slab_core::allocate(void** out, std::size_t n) noexcept {
       if (c == nullptr) break;
       used = 0;
     }
-    while (done < n && used < c->capacity) out[done++] = c->record(used++, record_bytes_);
+    while (done < n && used < c->capacity) {
+      out[done] = c->record(used++, record_bytes_);
+      if (construct != nullptr) construct(out[done]);
+      ++done;
+    }
     c->used.store(used, std::memory_order_release);  // pairs: for_each
   }
   count_.store(count_.load(relaxed) + done, std::memory_order_release);  // pairs: count

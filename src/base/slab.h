@@ -5,13 +5,14 @@
 // Where  in the runtime; allocate takes lock_rank::slab.
 // Law    the records of a chunk are handed out in order: [0, used) have been, the
 //        rest is untouched. Nothing is ever taken back: callers keep free lists.
-// Note   memory is zero when handed out and nothing is constructed: for_each may
-//        show a record whose constructor has not run yet.
+// Note   memory is zero when handed out. What allocate_raw and allocate_batch give is not
+//        constructed: for_each may show it before a constructor has run. What make gives is.
 //        release_all is for the end: nobody else may use the slab meanwhile.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 #include "base/atomic.h"
 #include "base/lock.h"
@@ -29,8 +30,9 @@ class slab_core {
   slab_core(const slab_core&) = delete;
   slab_core& operator=(const slab_core&) = delete;
 
-  // Up to n records. Returns how many; fewer only if the kernel refused memory.
-  std::size_t allocate(void** out, std::size_t n) noexcept;
+  // Up to n records. Returns how many; fewer only if the kernel refused memory. `construct` is run on
+  // each before for_each shows it; it takes no lock.
+  std::size_t allocate(void** out, std::size_t n, void (*construct)(void*) noexcept = nullptr) noexcept;
 
   std::size_t count() const noexcept { return count_.load(std::memory_order_acquire); }
   std::size_t mapped_bytes() const noexcept { return mapped_.load(relaxed); }
@@ -94,6 +96,13 @@ class slab {
   T* allocate_raw() noexcept {
     void* record = nullptr;
     return core_.allocate(&record, 1) == 1 ? static_cast<T*>(record) : nullptr;
+  }
+
+  // The same, constructed.
+  T* make() noexcept {
+    void* record = nullptr;
+    const auto construct = [](void* at) noexcept { ::new (at) T; };
+    return core_.allocate(&record, 1, construct) == 1 ? static_cast<T*>(record) : nullptr;
   }
 
   // Up to n records. Returns how many; fewer only if the kernel refused memory.

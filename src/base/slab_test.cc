@@ -114,6 +114,30 @@ TEST(Slab, WalkersSeeAGrowingPrefixWhileOthersAllocate) {
   s.release_all();
 }
 
+// A maker                      a walker (a trace that lists the threads)
+//   takes the memory
+//                                finds the record, and reads a word of it
+//   constructs: writes the word
+TEST(Slab, WalkersSeeOnlyWhatIsMade) {
+  struct made {
+    atomic<int> word{7};
+  };
+  slab<made> s;
+  constexpr std::size_t kAll = 20'000;
+  std::thread maker([&] {
+    for (std::size_t i = 0; i < kAll; ++i) ASSERT_NE(s.make(), nullptr);
+  });
+  for (std::size_t n = 0; n < kAll;) {
+    n = 0;
+    s.for_each([&](made* m) {
+      ASSERT_EQ(m->word.load(relaxed), 7);
+      ++n;
+    });
+  }
+  maker.join();
+  s.release_all();
+}
+
 // From now on this process may map that much more and no more.
 void limit_memory(std::size_t more) {
   std::size_t pages = 0;

@@ -155,8 +155,8 @@ M* new_m_locked() noexcept {
   M* m = sched.free_ms.pop();
   if (m != nullptr) {
     renew(*m);
-  } else if ((m = m_slab.allocate_raw()) != nullptr) {
-    new (m) M;
+  } else {
+    m = m_slab.make();  // a trace or a dump may be looking
   }
   if (m == nullptr)
     fatal("out of memory: no room for a thread's record. A higher memory limit would help");
