@@ -48,6 +48,8 @@ def goroutines_of(dump):
         head, *lines = block.split("\n")
         match = re.match(r"(?:goroutine (\d+)|\d+ goroutines \(([\d, ]+)\))(?: \((.*?)\))? \[(.*)\]:$",
                          head)
+        if match is None:
+            raise ValueError(f"not a goroutine: {head!r}, in:\n{dump}")
         frames = []
         for line, place in zip(lines, lines[1:] + [""]):
             if line.startswith("created by"):
