@@ -6,7 +6,8 @@
 // before the first.
 //
 // VOLE_SEED=n repeats what the players do; the kernel's scheduling is not seeded. VOLE_DEBUG is as for
-// every program: storm=100 takes Ps away all the while.
+// every program: storm=100 takes Ps away all the while. VOLE_PICTURE=file draws what is left after each
+// phase, as an SVG.
 //
 // Exit   0; 1: something did not hold, or a round did not end (with the seed and all goroutines);
 //        2: usage.
@@ -173,6 +174,9 @@ int torment(double seconds, const std::vector<int>& procs) {
   without_run();
   (void)vole_test::eventually([] { return vole_test::kernel_threads() <= 2; });
   const needs at_first = measure();
+  std::vector<sample> samples;
+  samples.reserve(100'000);  // does not grow meanwhile: the heap is measured
+  const auto from = clock::now();
   const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(
                                       std::chrono::duration<double>(seconds));
   const auto length =
@@ -184,8 +188,12 @@ int torment(double seconds, const std::vector<int>& procs) {
       const needs now = measure();
       std::printf("; %ld KiB, %td threads, %td files\n", now.resident_kb, now.threads, now.files);
       std::fflush(stdout);
+      samples.push_back({std::chrono::duration<double>(clock::now() - from).count(), p,
+                         now.resident_kb, now.threads, now.files});
     }
   } while (clock::now() < end);
+  const char* const picture = std::getenv("VOLE_PICTURE");
+  if (picture != nullptr && !draw(picture, seed, samples)) fail("cannot draw", __FILE__, __LINE__);
   std::puts("everything held");
   return 0;
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace torture {
 
@@ -45,6 +46,14 @@ struct player {
 std::span<const player> talkers();   // talk.cc: spawn, channels, select, locks
 std::span<const player> waiters();   // wait.cc: timers, sockets, contexts, calls
 std::span<const player> breakers();  // break.cc: hogs, resizes, threads, exits, looks from beside
+
+// What is left after a phase.
+struct sample {
+  double seconds;  // since the first phase began
+  int procs;
+  long resident_kb, threads, files;
+};
+bool draw(const char* path, std::uint64_t seed, const std::vector<sample>&);  // picture.cc: an SVG
 
 [[noreturn]] void fail(const char* sentence, const char* file, int line);
 [[noreturn]] void fail(const std::string& sentence, const char* file, int line);
