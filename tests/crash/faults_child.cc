@@ -1,23 +1,13 @@
 // Everything at once, while the N-th system call of one kind fails: `faults_child CALL:ERRNO:N`. The
 // last line that it prints says how many such calls there were. `faults_child new:0:N`: one thing after
 // the other, while the N-th operator new throws; then all of it again, when nothing fails.
-//
-// Note   a filter of seccomp asks a thread that stands outside of it, for every such call. Threads
-//        inherit the filter from the thread that makes them: this one is there before.
 
-#include <linux/filter.h>
-#include <linux/futex.h>
-#include <linux/seccomp.h>
-#include <sched.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -25,85 +15,35 @@
 #include <system_error>
 #include <thread>
 
+#include "injector.h"
 #include "scenario.h"
 
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr int kLost = 3, kNoFilter = 77;
-
-struct {
-  std::atomic<int> listener{-1};
-  std::atomic<int> calls{0};
-  std::atomic<bool> counts{false};
-  int error = 0, nth = 0;
-} faults;
-
-// A wait may end for no reason; a wake-up never fails.
-bool may_fail(const seccomp_data& call) {
-  if (call.nr != SYS_futex) return true;
-  const int command = static_cast<int>(call.args[1]) & FUTEX_CMD_MASK;
-  return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
-}
-
-void answer() {
-  while (faults.listener < 0) sched_yield();
-  for (;;) {
-    seccomp_notif asked{};
-    if (ioctl(faults.listener, SECCOMP_IOCTL_NOTIF_RECV, &asked) != 0) continue;  // it is gone again
-    seccomp_notif_resp said{};
-    said.id = asked.id;
-    if (faults.counts && may_fail(asked.data) && ++faults.calls == faults.nth) {
-      said.error = -faults.error;
-    } else {
-      said.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    }
-    ioctl(faults.listener, SECCOMP_IOCTL_NOTIF_SEND, &said);
-  }
-}
-
-}  // namespace
+using namespace vole::crash_test;      // NOLINT
+using namespace std::chrono_literals;  // NOLINT
 
 #if !defined(VOLE_SANITIZE_ADDRESS) && !defined(VOLE_SANITIZE_THREAD)  // they bring their own
+static bool fails_now() {
+  return faults.error == 0 && faults.counts && ++faults.calls == faults.nth;
+}
+
 void* operator new(std::size_t bytes) {
-  void* const memory = faults.error == 0 && faults.counts && ++faults.calls == faults.nth
-                           ? nullptr
-                           : std::malloc(bytes);
+  void* const memory = fails_now() ? nullptr : std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  const auto a = static_cast<std::size_t>(alignment);
+  void* const memory = fails_now() ? nullptr : std::aligned_alloc(a, (bytes + a - 1) / a * a);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
 #endif
 
 namespace {
-
-bool filter(unsigned call) {
-  sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog all{4, program};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
-  const long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &all);
-  faults.listener = static_cast<int>(fd);
-  return fd >= 0;
-}
-
-// An error that is reported is as good as success.
-template <class F>
-bool attempt(F work) {
-  try {
-    work();
-    return true;
-  } catch (const std::system_error&) {
-  } catch (const std::bad_alloc&) {
-  }
-  return false;
-}
 
 void talk(vole::net::conn c, bool begins) {
   char text[4] = {};
@@ -199,7 +139,7 @@ int work() {
 // Each by itself, so that one that fails leaves nothing that others wait for. How many failed.
 int one_after_the_other() {
   int failed = 0;
-  const auto try_this = [&](auto work) { failed += attempt(work) ? 0 : 1; };
+  const auto try_this = [&](const auto& work) { failed += attempt(work) ? 0 : 1; };
   try_this([] {
     if (vole::spawn([text = std::string(100, 'x')] { return text; }).join().size() != 100)
       std::_Exit(kLost);
@@ -245,6 +185,21 @@ int one_after_the_other() {
     from.write("x");
     char text[1];
     if (to.read(text) != 1) std::_Exit(kLost);
+  });
+  struct alignas(64) wide {
+    int n = 1;
+  };
+  try_this([] {
+    const vole::chan<wide> c(2);
+    c.send({});
+    if (c.recv()->n != 1) std::_Exit(kLost);
+  });
+  try_this([w = wide{}] {
+    if (vole::spawn([w] { return w.n; }).join() != 1) std::_Exit(kLost);
+    vole::spawn([w] {
+      static vole::local<wide> own;
+      own->n += w.n;
+    }).join();
   });
   try_this(files);
   return failed;

@@ -4,18 +4,12 @@
 //
 // VOLE_FAULTS=N: the first N of each kind, instead of three.
 
-#include "child.h"
-
 #include <sys/syscall.h>
+
+#include "faults.h"
 
 namespace vole::crash_test {
 namespace {
-
-struct fault {
-  const char* name;
-  long call;
-  std::vector<int> errors;
-};
 
 // What man pages say of each, and what a sandbox or an old kernel says. The call is not made, so an
 // error counts only if it means that nothing has happened: a connect that was interrupted goes on. And
@@ -61,13 +55,6 @@ const std::vector<fault>& faults() {
   return all;
 }
 
-bool ends_well(const ended& e) {
-  if (e.hung) return false;
-  if (WIFEXITED(e.status)) return WEXITSTATUS(e.status) == 0;
-  return WIFSIGNALED(e.status) && WTERMSIG(e.status) == SIGABRT &&
-         e.err.find("vole: fatal: ") != std::string::npos;
-}
-
 TEST(Faults, NeitherHangNorLoseAGoroutine) {
   if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "the calls would be the sanitizer's";
   if (emulated()) GTEST_SKIP() << "the emulator makes calls of its own";
@@ -84,8 +71,8 @@ TEST(Faults, NeitherHangNorLoseAGoroutine) {
           GTEST_SKIP() << "no filter that asks may be set here";
         ++runs;
         died += WIFSIGNALED(e.status) ? 1 : 0;
-        EXPECT_TRUE(ends_well(e)) << f.name << " number " << n << " fails, " << strerror(error) << ": "
-                                  << detail::describe(e);
+        EXPECT_TRUE(ends_well(e)) << f.name << " number " << n << " fails, " << strerror(error)
+                                  << ": " << detail::describe(e);
         const auto said = e.out.find("calls ");
         if (said != std::string::npos && std::atoi(e.out.c_str() + said + 6) < n) break;
       }
@@ -94,7 +81,8 @@ TEST(Faults, NeitherHangNorLoseAGoroutine) {
 
 // Until nothing fails any more.
 TEST(Faults, EveryAllocationFailsOnce) {
-  if (kAddressSanitizer || kThreadSanitizer) GTEST_SKIP() << "the sanitizer has an operator new of its own";
+  if (kAddressSanitizer || kThreadSanitizer)
+    GTEST_SKIP() << "the sanitizer has an operator new of its own";
   for (int n = 1;; ++n) {
     const ended e = run_child("faults_child", "new:0:" + std::to_string(n), {"VOLE_MAXPROCS=2"});
     ASSERT_TRUE(exited(e, 0)) << "operator new number " << n << " fails";
