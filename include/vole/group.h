@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -16,6 +17,7 @@
 #include <vole/detail/go_options.h>
 #include <vole/detail/group_state.h>
 #include <vole/detail/spawn.h>
+#include <vole/detail/thrower.h>
 #include <vole/wait_group.h>
 
 #pragma GCC visibility push(default)
@@ -117,8 +119,10 @@ class group {
         std::invoke(*std::move(fn));
       } catch (abi::__forced_unwind&) {
         throw;  // exit_goroutine(): no error
+      } catch (detail::throw_probe&) {
+        // never: it only looks
       } catch (...) {
-        mine->fail(std::current_exception());
+        mine->fail(std::current_exception(), detail::this_thrower());
       }
     }
 
@@ -149,11 +153,11 @@ class group {
 
   void conclude() {
     scope_.cancel();
-    if (error_.get() != nullptr) std::rethrow_exception(error_.get());
+    error_.rethrow();
   }
 
-  void fail(const std::exception_ptr& e) {
-    if (error_.offer(e)) scope_.cancel(e);
+  void fail(const std::exception_ptr& e, std::unique_ptr<detail::thrower> by) {
+    if (error_.offer(e, std::move(by))) scope_.cancel(e);
   }
 
   void take_place() {

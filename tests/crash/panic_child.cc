@@ -144,6 +144,34 @@ int joined_by_main_again() {
     h.join();
   });
 }
+int grouped_by_main() {
+  return vole::run([] {
+    vole::group g;
+    g.go([] { throw std::logic_error("another"); });
+    try {
+      g.wait();
+    } catch (const std::logic_error&) {
+    }
+    // The first one counts, which has ended before the others.
+    vole::group h;
+    h.go(thrower_in_the_child);
+    while (h.context().err() == std::error_code()) vole::yield();
+    for (int i = 0; i < 100; ++i) h.go([] { throw std::logic_error("another"); });
+    h.wait();
+  });
+}
+// By a group of a goroutine of a group.
+int grouped_by_main_again() {
+  return vole::run([] {
+    vole::group g;
+    g.go([] {
+      vole::group h;
+      h.go(thrower_in_the_child);
+      h.wait();
+    });
+    g.wait();
+  });
+}
 int caught_by_main_then_its_own() {
   return vole::run([] {
     try {
@@ -324,6 +352,8 @@ constexpr scenario kAll[] = {
     {"uncaught_from_main", uncaught_from_main},
     {"joined_by_main", joined_by_main},
     {"joined_by_main_again", joined_by_main_again},
+    {"grouped_by_main", grouped_by_main},
+    {"grouped_by_main_again", grouped_by_main_again},
     {"caught_by_main_then_its_own", caught_by_main_then_its_own},
     {"uncaught_from_main_on_thread", uncaught_from_main_on_thread},
     {"caught_from_main_then_another", caught_from_main_then_another},

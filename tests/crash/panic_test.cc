@@ -151,6 +151,15 @@ TEST(Panic, OfMainThatHasJoined) {
   }
 }
 
+TEST(Panic, OfMainThatHasWaitedForAGroup) {
+  for (const char* scenario : {"grouped_by_main", "grouped_by_main_again"}) {
+    const ended e = panic(scenario);
+    EXPECT_TRUE(aborted(e));
+    EXPECT_THAT(e.err, StartsWith("panic: std::runtime_error: boom\n"));
+    expect_throw(e);
+  }
+}
+
 // What a join() threw on and main caught has nothing to do with what leaves main later.
 TEST(Panic, OfMainThatHasJoinedAndCaught) {
   const ended e = panic("caught_by_main_then_its_own");

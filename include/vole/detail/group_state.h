@@ -3,6 +3,10 @@
 
 #include <atomic>
 #include <exception>
+#include <memory>
+#include <utility>
+
+#include <vole/detail/thrower.h>
 
 #pragma GCC visibility push(default)
 namespace vole {
@@ -12,17 +16,21 @@ namespace detail {
 class first_error {
  public:
   // True: it is the first.
-  bool offer(const std::exception_ptr& e) noexcept {
+  bool offer(const std::exception_ptr& e, std::unique_ptr<thrower> by) noexcept {
     if (taken_.exchange(true, std::memory_order_relaxed)) return false;
     error_ = e;
+    by_ = std::move(by);
     return true;
   }
   // Only when all calls of offer() are known to be over.
-  const std::exception_ptr& get() const noexcept { return error_; }
+  void rethrow() const {
+    if (error_ != nullptr) rethrow_from(error_, by_.get());
+  }
 
  private:
   std::atomic<bool> taken_{false};
   std::exception_ptr error_;
+  std::unique_ptr<thrower> by_;
 };
 
 class head_count {

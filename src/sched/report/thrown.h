@@ -1,5 +1,5 @@
-// The stack of a throw, for exceptions that spawn() and run() hand on. They have to catch them, and
-// catching unwinds the stack before anybody knows that nobody wants the exception.
+// The stack of a throw, for exceptions that spawn(), groups and run() hand on. They have to catch
+// them, and catching unwinds the stack before anybody knows that nobody wants the exception.
 //
 // So their functions have one more handler, for a type that nobody throws, throw_probe. An exception
 // that looks for its handler asks each type whether it is the one, before anything is unwound, and
@@ -8,7 +8,7 @@
 //     the search, on the whole stack: __do_catch      the handler: this_thrower()
 //     stacks[goroutine] = return addresses            takes them from there
 //
-// Who    spawn() and run(), on the goroutine that an exception leaves.
+// Who    spawn(), group and run(), on the goroutine that an exception leaves.
 // Law    a goroutine has one such handler, at its very end, so between a search that gets there and
 //        the handler no other search of the goroutine gets there. The destructors in between may
 //        change threads, and join goroutines whose exceptions they catch.
