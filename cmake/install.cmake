@@ -61,7 +61,7 @@ install(FILES ${PROJECT_BINARY_DIR}/vole.pc ${PROJECT_BINARY_DIR}/vole-hooks.pc
 include(${CMAKE_CURRENT_LIST_DIR}/install_gdb.cmake)
 
 # cmake --build <folder> --target uninstall
-if(VOLE_IS_TOP_LEVEL)
+if(PROJECT_IS_TOP_LEVEL)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake.in
     ${PROJECT_BINARY_DIR}/uninstall.cmake @ONLY)
   add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${PROJECT_BINARY_DIR}/uninstall.cmake)

@@ -1,6 +1,11 @@
 # Compiler settings, as functions on a target.
 
-# vole_own_code(<target>): the language, and the warnings we hold ourselves to.
+# vole_own_code(<target>): the language, the warnings we hold ourselves to, and three settings:
+#   -fno-omit-frame-pointer      profilers that walk by frame pointers see through the library
+#   -fno-semantic-interposition  nobody replaces one of our functions by preloading another: calls within
+#                                the library are direct, and may be inlined
+#   -fno-tree-slp-vectorize      g++ 12 gathers neighbouring words in vector registers, and a switch is
+#                                slower for it (docs/lab-notebook.md has the figures)
 function(vole_own_code target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
@@ -36,7 +41,7 @@ function(vole_sanitize target)
     return()
   endif()
   set(flags -fsanitize=${VOLE_SANITIZE})
-  if(VOLE_SANITIZE MATCHES "undefined")
+  if(VOLE_SANITIZE MATCHES "undefined")  # what it finds ends the program, so that a test fails
     list(APPEND flags -fno-sanitize-recover=all)
   endif()
   set(scope PUBLIC)

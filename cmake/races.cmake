@@ -43,7 +43,7 @@ function(vole_add_race_tests)
   target_include_directories(races_child PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(races_child PRIVATE vole::vole)
   vole_test_code(races_child)
-  target_compile_options(races_child PRIVATE -Wno-unused-but-set-variable)
+  target_compile_options(races_child PRIVATE -Wno-unused-but-set-variable)  # half of a race may only write
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   set(run ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/races/run.py
     $<TARGET_FILE:races_child> --launcher ${vole_test_launcher})
