@@ -60,11 +60,11 @@ namespace {
 
 struct signal_state {
   base::lock<lock_rank::signals> lock;
-  signal_listener* first = nullptr;               // under lock, as all below
-  std::uint32_t users[os::kMostSignals + 1] = {};
-  std::uintptr_t teller = 0;                      // the number of the one that works; 0: none
-  std::uintptr_t last_teller = 0;
-  os::thread thread;                              // the teller's
+  signal_listener* first VOLE_GUARDED_BY(lock) = nullptr;
+  std::uint32_t users[os::kMostSignals + 1] VOLE_GUARDED_BY(lock) = {};
+  std::uintptr_t teller VOLE_GUARDED_BY(lock) = 0;  // the number of the one that works; 0: none
+  std::uintptr_t last_teller VOLE_GUARDED_BY(lock) = 0;
+  os::thread thread VOLE_GUARDED_BY(lock);        // the teller's
   atomic<std::uint64_t> process{0};               // whose thread it is; 0: there is none
 };
 constinit signal_state own;
@@ -75,7 +75,7 @@ void each_signal(std::uint64_t set, F f) noexcept {
     if ((set >> (n - 1) & 1) != 0) f(n);
 }
 
-void tell_locked(int number) noexcept {
+void tell_locked(int number) noexcept VOLE_REQUIRES(own.lock) {
   for (std::uint32_t n = os::take_signals(number); n > 0; --n)
     for (signal_listener* l = own.first; l != nullptr; l = l->next) {
       if ((l->wanted >> (number - 1) & 1) == 0) continue;
@@ -132,7 +132,7 @@ void teller_main(void* number) noexcept {
   }
 }
 
-int start_teller_locked() noexcept {
+int start_teller_locked() noexcept VOLE_REQUIRES(own.lock) {
   if (own.teller != 0) return 0;
   os::thread_spec spec;
   spec.main = &teller_main;
@@ -149,10 +149,10 @@ int start_teller_locked() noexcept {
 
 // The handlers of those that nobody else wants; stops the teller if nobody wants anything. True:
 // then `thread` is to be joined.
-bool end_locked(signal_listener& l, os::thread& thread) noexcept {
+bool end_locked(signal_listener& l, os::thread& thread) noexcept VOLE_REQUIRES(own.lock) {
   (l.prev != nullptr ? l.prev->next : own.first) = l.next;
   if (l.next != nullptr) l.next->prev = l.prev;
-  each_signal(l.wanted, [](int n) noexcept {
+  each_signal(l.wanted, [](int n) VOLE_UNCHECKED noexcept {  // its caller holds the lock
     if (--own.users[n] == 0) os::unhear_signal(n);
   });
   if (own.first != nullptr || own.teller == 0) return false;
@@ -173,13 +173,14 @@ void end(signal_listener& l) noexcept {
 }
 
 // 0 or errno; then `refused` says which signal it was about, 0: the teller.
-int begin_locked(signal_listener& l, std::uint64_t wanted, int& refused) noexcept {
+int begin_locked(signal_listener& l, std::uint64_t wanted, int& refused) noexcept
+    VOLE_REQUIRES(own.lock) {
   race::release(&own);
   l.next = own.first;
   if (l.next != nullptr) l.next->prev = &l;
   own.first = &l;
   int error = start_teller_locked();
-  each_signal(wanted, [&](int n) noexcept {
+  each_signal(wanted, [&](int n) VOLE_UNCHECKED noexcept {  // its caller holds the lock
     if (error == 0 && own.users[n] == 0 && (error = os::hear_signal(n)) != 0) refused = n;
     if (error != 0) return;
     ++own.users[n];
@@ -232,7 +233,7 @@ signal_listener* listen(const char* who, std::unique_ptr<signal_listener> listen
 }
 
 // Ends all present registrations for that signal.
-void forget_users_locked(int number) noexcept {
+void forget_users_locked(int number) noexcept VOLE_REQUIRES(own.lock) {
   for (signal_listener* l = own.first; l != nullptr; l = l->next) {
     l->wanted &= ~(std::uint64_t{1} << (number - 1));
     if (l->heard == number) l->heard = 0;

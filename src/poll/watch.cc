@@ -13,9 +13,9 @@ namespace vole::rt::poll {
 
 struct record : descriptor {
   base::lock<lock_rank::watch> lock;
-  watched* first = nullptr;  // under lock, as all of the rest
-  watched* last = nullptr;
-  std::uint32_t closings = 0;  // of its number, under way
+  watched* first VOLE_GUARDED_BY(lock) = nullptr;
+  watched* last VOLE_GUARDED_BY(lock) = nullptr;
+  std::uint32_t closings VOLE_GUARDED_BY(lock) = 0;  // of its number, under way
 };
 
 namespace {
@@ -38,7 +38,7 @@ record* find(unsigned fd) noexcept {
   return c != nullptr ? (*c)[fd % kInChunk].load(std::memory_order_acquire) : nullptr;
 }
 
-record* make_locked(unsigned fd) noexcept {
+record* make_locked(unsigned fd) noexcept VOLE_REQUIRES(all.lock) {
   atomic<chunk*>& place = all.chunks[fd / kInChunk];
   chunk* c = place.load(relaxed);
   if (c == nullptr) {
@@ -67,7 +67,7 @@ record* find_or_make(unsigned fd, bool* made) noexcept {
   return make_locked(fd);
 }
 
-void link_locked(record& r, watched& w) noexcept {
+void link_locked(record& r, watched& w) noexcept VOLE_REQUIRES(r.lock) {
   w.at = &r;
   w.next = nullptr;
   w.prev = r.last;
@@ -75,14 +75,14 @@ void link_locked(record& r, watched& w) noexcept {
   r.last = &w;
 }
 
-void unlink_locked(record& r, watched& w) noexcept {
+void unlink_locked(record& r, watched& w) noexcept VOLE_REQUIRES(r.lock) {
   (w.prev != nullptr ? w.prev->next : r.first) = w.next;
   (w.next != nullptr ? w.next->prev : r.last) = w.prev;
   w.at = nullptr;
 }
 
 // Those that nobody has told to look again yet.
-std::uint32_t wanted_locked(const record& r) noexcept {
+std::uint32_t wanted_locked(const record& r) noexcept VOLE_REQUIRES(r.lock) {
   std::uint32_t all_of_them = 0;
   for (const watched* w = r.first; w != nullptr; w = w->next)
     if (!is_over(*w->of)) all_of_them |= w->wants;
@@ -92,13 +92,15 @@ std::uint32_t wanted_locked(const record& r) noexcept {
 void tell(watched& w, completions& woken) noexcept {
   if (waiter* const who = end_party(*w.of)) woken.push(who);
 }
-void tell_all_locked(record& r, const watched* but, completions& woken) noexcept {
+void tell_all_locked(record& r, const watched* but, completions& woken) noexcept
+    VOLE_REQUIRES(r.lock) {
   for (watched* w = r.first; w != nullptr; w = w->next)
     if (w != but) tell(*w, woken);
 }
 
 // 0 or errno. Who waits for a file that the number meant before is in `woken`.
-int arm_locked(record& r, int fd, const watched* newest, completions& woken) noexcept {
+int arm_locked(record& r, int fd, const watched* newest, completions& woken) noexcept
+    VOLE_REQUIRES(r.lock) {
   r.tag.fetch_add(1, seq_cst);  // events on their way are of an earlier arming
   bool another = false;
   const int error = arm(r, fd, wanted_locked(r), &another);

@@ -21,7 +21,7 @@ constinit depot_lock mutex;
 constinit size_class classes[kClasses];  // under mutex
 constinit base::atomic<bool> said{false};
 
-size_class* find_class_locked(std::size_t bytes) noexcept {
+size_class* find_class_locked(std::size_t bytes) noexcept VOLE_REQUIRES(mutex) {
   for (size_class& c : classes) {
     if (c.bytes == 0) {
       c.bytes = bytes;
@@ -39,14 +39,15 @@ stack handle(std::uint32_t id, std::size_t bytes) noexcept {
   return {guard + os::page_size(), static_cast<std::uint32_t>(bytes), id};
 }
 
-std::uint32_t take_one_locked(size_class& c, lane& l) noexcept {
+std::uint32_t take_one_locked(size_class& c, lane& l) noexcept VOLE_REQUIRES(mutex) {
   std::uint32_t id = c.hot.pop();
   if (id == kNone) id = c.older.pop();
   if (id == kNone) id = c.cold.pop();
   return id != kNone ? id : l.unused.pop();
 }
 
-std::size_t take_some_locked(size_class& c, lane& l, stack* out, std::size_t n) noexcept {
+std::size_t take_some_locked(size_class& c, lane& l, stack* out, std::size_t n) noexcept
+    VOLE_REQUIRES(mutex) {
   std::size_t done = 0;
   while (done < n) {
     const std::uint32_t id = take_one_locked(c, l);

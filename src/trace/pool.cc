@@ -11,18 +11,20 @@ constexpr std::uint32_t kNone = ~std::uint32_t{0};
 // Lists run through `next`, beside the slots: those are a file's.
 struct store {
   base::lock<lock_rank::chunks> lock;
-  std::byte* memory = nullptr;
-  std::uint32_t* next = nullptr;
-  std::uint32_t slots = 0, free = kNone, n_free = 0;
-  std::uint32_t first_full = kNone, last_full = kNone, n_full = 0;
+  std::byte* memory VOLE_GUARDED_BY(lock) = nullptr;
+  std::uint32_t* next VOLE_GUARDED_BY(lock) = nullptr;
+  std::uint32_t slots VOLE_GUARDED_BY(lock) = 0;
+  std::uint32_t free VOLE_GUARDED_BY(lock) = kNone, n_free VOLE_GUARDED_BY(lock) = 0;
+  std::uint32_t first_full VOLE_GUARDED_BY(lock) = kNone, last_full VOLE_GUARDED_BY(lock) = kNone;
+  std::uint32_t n_full VOLE_GUARDED_BY(lock) = 0;
 };
 constinit store own;
 
-std::uint32_t index_of(const chunk_header* h) noexcept {
+std::uint32_t index_of_locked(const chunk_header* h) noexcept VOLE_REQUIRES(own.lock) {
   return static_cast<std::uint32_t>(
       static_cast<std::size_t>(reinterpret_cast<const std::byte*>(h) - own.memory) / kSlotBytes);
 }
-chunk_header* slot(std::uint32_t i) noexcept {
+chunk_header* slot_locked(std::uint32_t i) noexcept VOLE_REQUIRES(own.lock) {
   return reinterpret_cast<chunk_header*>(own.memory + std::size_t{i} * kSlotBytes);
 }
 
@@ -32,7 +34,7 @@ chunk_header* take_if_more_than(std::uint32_t left) noexcept {
   const std::uint32_t i = own.free;
   own.free = own.next[i];
   --own.n_free;
-  return slot(i);
+  return slot_locked(i);
 }
 
 }  // namespace
@@ -59,7 +61,7 @@ void close() noexcept {
   own.free = kNone;
 }
 
-void forget() noexcept {
+void forget() noexcept VOLE_UNCHECKED {  // one thread, and the lock may be the parent's
   own.lock.word()->store(0, relaxed);
   own.next = nullptr;
   own.slots = own.n_free = own.n_full = 0;
@@ -71,7 +73,7 @@ chunk_header* take_last() noexcept { return take_if_more_than(0); }
 
 std::uint32_t submit(chunk_header* full) noexcept {
   holding hold(own.lock);
-  const std::uint32_t i = index_of(full);
+  const std::uint32_t i = index_of_locked(full);
   own.next[i] = kNone;
   (own.last_full != kNone ? own.next[own.last_full] : own.first_full) = i;
   own.last_full = i;
@@ -85,13 +87,13 @@ chunk_header* next_full() noexcept {
   own.first_full = own.next[i];
   if (own.first_full == kNone) own.last_full = kNone;
   --own.n_full;
-  return slot(i);
+  return slot_locked(i);
 }
 
 void free(chunk_header* done) noexcept {
   done->magic.store(0, release);  // a ring's reader sees that it is free
   holding hold(own.lock);
-  const std::uint32_t i = index_of(done);
+  const std::uint32_t i = index_of_locked(done);
   own.next[i] = own.free;
   own.free = i;
   ++own.n_free;

@@ -19,11 +19,11 @@ constexpr std::uint32_t kFileSlots = 4096;  // 64 MiB of address space, touched 
 struct session_state {
   base::lock<lock_rank::trace> lock;
   atomic<kind> now{kind::none};        // written under lock
-  bool of_environment = false;         // under lock, as is the rest
-  bool begun_by_environment = false;
-  bool watches_exit = false;
-  std::byte* memory = nullptr;
-  std::size_t bytes = 0;
+  bool of_environment VOLE_GUARDED_BY(lock) = false;
+  bool begun_by_environment VOLE_GUARDED_BY(lock) = false;
+  bool watches_exit VOLE_GUARDED_BY(lock) = false;
+  std::byte* memory VOLE_GUARDED_BY(lock) = nullptr;
+  std::size_t bytes VOLE_GUARDED_BY(lock) = 0;
 };
 constinit session_state room;
 
@@ -36,7 +36,7 @@ void at_exit() noexcept {
   finish();
 }
 
-std::error_code may_start_locked() noexcept {
+std::error_code may_start_locked() noexcept VOLE_REQUIRES(room.lock) {
   if (the_house.is_forked()) return make_error_code(std::errc::operation_not_permitted);
   if (room.now.load(relaxed) != kind::none)
     return make_error_code(std::errc::device_or_resource_busy);
@@ -45,14 +45,14 @@ std::error_code may_start_locked() noexcept {
   return {};
 }
 
-void release_locked() noexcept {
+void release_locked() noexcept VOLE_REQUIRES(room.lock) {
   pool::close();
   unmap_pages(room.memory, room.bytes);
   room.memory = nullptr;
 }
 
 std::error_code start_locked(std::byte* slots, std::size_t n, const writer::plan& p,
-                             kind what) noexcept {
+                             kind what) noexcept VOLE_REQUIRES(room.lock) {
   int error = pool::open(slots, static_cast<std::uint32_t>(n));
   if (error == 0 && (error = writer::start(p)) != 0) release_locked();
   if (error != 0) return from(error);
@@ -61,7 +61,7 @@ std::error_code start_locked(std::byte* slots, std::size_t n, const writer::plan
   return {};
 }
 
-std::error_code start_on_locked(int fd) noexcept {
+std::error_code start_on_locked(int fd) noexcept VOLE_REQUIRES(room.lock) {
   std::error_code error = may_start_locked();
   if (!error) {
     room.bytes = std::size_t{kFileSlots} * pool::kSlotBytes;
@@ -73,14 +73,14 @@ std::error_code start_on_locked(int fd) noexcept {
   return error;
 }
 
-std::error_code start_file_locked(const char* path) noexcept {
+std::error_code start_file_locked(const char* path) noexcept VOLE_REQUIRES(room.lock) {
   if (const std::error_code error = may_start_locked()) return error;
   int fd = -1;
   if (const int error = os::create_file(path, &fd)) return from(error);
   return start_on_locked(fd);
 }
 
-std::error_code end_locked(kind what) noexcept {
+std::error_code end_locked(kind what) noexcept VOLE_REQUIRES(room.lock) {
   if (room.now.load(relaxed) != what) return no_session();
   const int error = writer::run(writer::order::end);
   writer::join();
@@ -163,7 +163,7 @@ int start_from_environment(const char* path) noexcept {
   return error.value();
 }
 
-void in_forked_child() noexcept {
+void in_forked_child() noexcept VOLE_UNCHECKED {  // one thread, and the lock may be the parent's
   if (running() == kind::none) return;
   room.lock.word()->store(0, relaxed);
   room.now.store(kind::none, relaxed);
