@@ -13,30 +13,18 @@
 #include <thread>
 #include <vector>
 
+#include "everywhere.h"
 #include "stress.h"
 
 namespace {
 
 using vole::context;
 using vole_test::dice;
+using vole_test::everywhere;
 
 VOLE_STRESS(SyncContextStress);
 
 vole::duration short_time(dice& d) { return vole::duration(d.below(60'000)); }
-
-// work(dice) on so many goroutines and plain threads at once, in a runtime.
-template <class Work>
-void everywhere(int goroutines, int threads, std::uint64_t stream, Work work) {
-  vole::run([&] {
-    vole::wait_group all;
-    std::vector<std::thread> plain;
-    for (int i = 0; i < threads; ++i)
-      plain.emplace_back([&work, mine = ++stream] { work(dice(mine)); });
-    for (int i = 0; i < goroutines; ++i) all.go([&work, mine = ++stream] { work(dice(mine)); });
-    all.wait();
-    for (std::thread& t : plain) t.join();
-  });
-}
 
 // take(ctx) with a context that ends by itself or is cancelled by somebody else, before, during
 // or after.

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "everywhere.h"
 #include "stress.h"
 
 namespace {
@@ -21,24 +22,11 @@ namespace {
 using namespace std::chrono_literals;
 using std::cv_status;
 using vole_test::dice;
+using vole_test::everywhere;
 
 VOLE_STRESS(SyncTimedStress);
 
 vole::duration short_time(dice& d) { return vole::duration(d.below(100'000)); }
-
-// work(dice) on so many goroutines and plain threads at once, in a runtime.
-template <class Work>
-void everywhere(int goroutines, int threads, std::uint64_t stream, Work work) {
-  vole::run([&] {
-    vole::wait_group all;
-    std::vector<std::thread> plain;
-    for (int i = 0; i < threads; ++i)
-      plain.emplace_back([&work, mine = ++stream] { work(dice(mine)); });
-    for (int i = 0; i < goroutines; ++i) all.go([&work, mine = ++stream] { work(dice(mine)); });
-    all.wait();
-    for (std::thread& t : plain) t.join();
-  });
-}
 
 // A notify is sent only while a patient waiter stands in the queue whom no notify before it can
 // have reached: so each must reach somebody, and those who gave up are nobody.

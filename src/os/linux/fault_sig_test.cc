@@ -127,17 +127,21 @@ void passing_handler(int number, siginfo_t* info, void* context) {
   under_them.sa_sigaction(number, info, context);
 }
 
+void lie_under_them() {
+  set_handler(plain_handler);
+  install_fault_handler(on_fault);
+  struct sigaction theirs {};
+  theirs.sa_sigaction = passing_handler;
+  theirs.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &theirs, &under_them);
+  remove_fault_handler();
+}
+
 // Somebody stands on top of us and calls us: we must neither remove them nor call in circles.
 TEST_F(FaultDeathTest, LaterHandlerOfOthersStaysAndMayStillCallUs) {
   EXPECT_EXIT(
       {
-        set_handler(plain_handler);
-        install_fault_handler(on_fault);
-        struct sigaction theirs {};
-        theirs.sa_sigaction = passing_handler;
-        theirs.sa_flags = SA_SIGINFO;
-        sigaction(SIGSEGV, &theirs, &under_them);
-        remove_fault_handler();
+        lie_under_them();
         struct sigaction now {};
         sigaction(SIGSEGV, nullptr, &now);
         if (now.sa_sigaction != passing_handler) _exit(1);
@@ -146,13 +150,7 @@ TEST_F(FaultDeathTest, LaterHandlerOfOthersStaysAndMayStillCallUs) {
       testing::ExitedWithCode(7), "^theirs\nplain\n$");
   EXPECT_EXIT(
       {
-        set_handler(plain_handler);
-        install_fault_handler(on_fault);
-        struct sigaction theirs {};
-        theirs.sa_sigaction = passing_handler;
-        theirs.sa_flags = SA_SIGINFO;
-        sigaction(SIGSEGV, &theirs, &under_them);
-        remove_fault_handler();
+        lie_under_them();
         install_fault_handler(on_fault);
         touch();
       },
