@@ -39,6 +39,10 @@ class biased_lock {
     word_.acquire();
     forget(mine);
   }
+  atomic<std::uint32_t>* acquire_word() noexcept {  // returns the word that frees it, as take() does
+    acquire();
+    return word();
+  }
   void acquire_next_of_kind(const presence* mine = nullptr) noexcept VOLE_UNCHECKED {
     word_.acquire_next_of_kind();
     forget(mine);

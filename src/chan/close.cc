@@ -2,6 +2,7 @@
 // not touch the channel any more: a waiter that was woken may destroy it.
 
 #include "chan/core.h"
+#include "sched/wait/place.h"
 
 namespace vole {
 inline namespace v0 {
@@ -52,16 +53,7 @@ bool chan_close_inside(chan_core& c, M* m) noexcept {
 
 bool chan_close(chan_core* c) noexcept {
   c->order.is_closed_by_user();
-  if (!rt::on_goroutine()) {
-    rt::guest_enter();
-    const bool closed = chan_close_inside(*c, nullptr);
-    rt::guest_leave();
-    return closed;
-  }
-  M* const m = rt::enter();
-  const bool closed = chan_close_inside(*c, m);
-  rt::leave(m);
-  return closed;
+  return rt::inside([c](M* m) { return chan_close_inside(*c, m); });
 }
 
 }  // namespace detail

@@ -8,6 +8,7 @@
 #include <vole/detail/left_behind.h>
 
 #include "sched/life/value_move.h"
+#include "sched/wait/place.h"
 
 namespace vole {
 inline namespace v0 {
@@ -44,17 +45,10 @@ bool is_unused_by_word(chan_core& c) noexcept {
   return unused;
 }
 
-bool is_unused_as_guest(chan_core& c) noexcept {
-  rt::guest_enter();
-  const bool unused = is_unused_by_word(c);
-  rt::guest_leave();
-  return unused;
-}
-
 // A destructor may run in the middle of anything, a stop callback too: it neither parks nor changes
 // threads, unless the runtime ends and our P is away already.
 bool is_unused(M* m, chan_core& c) noexcept {
-  if (m == nullptr) return is_unused_as_guest(c);
+  if (m == nullptr) return rt::inside([&c](M*) { return is_unused_by_word(c); });
   if (!rt::enter_briefly(m)) {
     rt::leave_in_place(m);
     if (rt::visit_at_end()) {
@@ -170,17 +164,10 @@ void chan_release(chan_core* c) noexcept {
 }
 
 void let_go_of_orphan(chan_core& c, waiter* w) noexcept {
-  if (!rt::on_goroutine()) {
-    rt::guest_enter();
-    const bool left = is_last_due(c);
-    rt::guest_leave();
-    if (left) chan_end(&c);
-    return;
-  }
-  M* const m = rt::enter();
+  M* const m = rt::enter_either();
   w->object = nullptr;  // from here on the end of the runtime leaves it to us
   const bool left = is_last_due(c);
-  const bool calm = rt::try_leave(m);
+  const bool calm = rt::try_leave_either(m);
   if (left) chan_end(&c);  // before we might not go on
   if (!calm) rt::attend();
 }

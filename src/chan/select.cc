@@ -26,6 +26,7 @@
 #include "chan/heap_sort.h"
 #include "gmp/waited_places.h"
 #include "os/os.h"
+#include "sched/wait/place.h"
 #include "sched/wait/timers.h"
 #include "sched/life/value_move.h"
 
@@ -151,21 +152,27 @@ std::size_t find_first_due(const frame& f) noexcept {
   return first;
 }
 
+// The time of the first on_after case has come: a goroutine's timer says so, a plain thread finds out
+// by itself. True: nobody has served another case.
+bool claim(frame& f) noexcept {
+  std::uint32_t none = 0;
+  return f.winner.compare_exchange_strong(none, 1, seq_cst);
+}
+
 void expire(rt::timer* clock, M* m) noexcept {
   auto& f = *static_cast<frame*>(clock->arg);
-  std::uint32_t none = 0;
-  if (!f.winner.compare_exchange_strong(none, 1, seq_cst)) return;
+  if (!claim(f)) return;
   waiter* const w = f.waiter_of(f.first_due);
   rt::wake(m, w, told(w, true));
 }
 
 // The context is saved: the clock may start, and then the channels may be unlocked. The clock goes
 // first, since the last unlock may be the end of the frame; without channels the clock is.
-bool unlock_after_switch(rt::G*, void* arg) noexcept {
+bool unlock_after_switch(rt::G* g, void* arg) noexcept {
   auto& f = *static_cast<frame*>(arg);
   const bool has_channels = f.live != 0;
   presence* const mine = f.mine;
-  if (f.first_due != f.n) {
+  if (f.first_due != f.n && g != nullptr) {
     f.clock.fire = &expire;
     f.clock.arg = &f;
     rt::add_timer(rt::this_m(), &f.clock, f.ops[f.first_due].when);
@@ -281,7 +288,8 @@ enum class look { found, nothing, in_the_way };
 }
 
 // Pass 2, in a random order: of several cases of one channel each may come first.
-void enqueue_locked(frame& f, rt::G* g, rt::guest_note* thread) noexcept {
+void enqueue_locked(frame& f, M* m, rt::guest_note* thread) noexcept {
+  rt::G* const g = m != nullptr ? m->curg : nullptr;
   for (std::size_t k = 0; k < f.n; ++k) {
     const std::size_t i = f.case_at(k);
     const select_op& op = f.ops[i];
@@ -332,70 +340,50 @@ void unlink_select(void* arg, waiter* self) noexcept {
   self->object = nullptr;
 }
 
-// Pass 3 is over.
-[[gnu::noinline]] void leave_and_end_left(M* m, const frame& f) noexcept {
-  const bool calm = rt::try_leave(m);
-  each_left(f, &chan_end);  // before we might not go on
-  if (!calm) rt::attend();
-}
-
-select_result sleep_as_guest(frame& f, rt::guest_note& sleeper) noexcept {
-  std::uint32_t none = 0;
-  if (f.first_due != f.n &&
-      !sleeper.woken.sleep_for(f.ops[f.first_due].when - os::now_ns()) &&
-      f.winner.compare_exchange_strong(none, 1, seq_cst))
-    return {f.first_due, true};
-  return result_of(f, sleeper.sleep());
-}
-
-[[gnu::noinline]] select_result select_as_guest(const select_op* ops, std::size_t n,
-                                                select_scratch* room) noexcept {
-  frame f(ops, n, room);
-  rt::guest_note sleeper;
+// Inside.
+[[gnu::always_inline]] inline select_result select_inside(frame& f, M* m, rand_state& random) noexcept {
   select_result r{};
   waiter* other = nullptr;
+  if (look_for_ready(f, random, m != nullptr ? &rt::presence_of(m) : nullptr, &r, &other)) {
+    unlock_all(f);
+    if (other != nullptr) rt::wake(m, other, told(other, true));
+    rt::leave_either(m);
+    return r;
+  }
+  rt::place mine;
+  enqueue_locked(f, m, mine.note());
+  mine.self(m, &f, &unlink_select);
+  const std::uintptr_t told =
+      mine.sleep_until(m, rt::by_commit{&unlock_after_switch, &f}, rt::wait_reason::select,
+                       f.first_due != f.n ? f.ops[f.first_due].when : rt::kNoTimer,
+                       [&f] { return claim(f); });
+  r = told == rt::kTimedOut ? select_result{f.first_due, true} : result_of(f, told);
+  m = rt::enter_either();
+  mine.whose().object = nullptr;
+  if (m != nullptr && f.first_due != f.n && r.index != f.first_due) rt::stop_timer(&f.clock);
+  const bool some_left = dequeue(f, r.index, m != nullptr ? &rt::presence_of(m) : nullptr);
+  const bool calm = rt::try_leave_either(m);
+  if (some_left) [[unlikely]] each_left(f, &chan_end);  // before we might not go on
+  if (!calm) [[unlikely]] rt::attend();
+  return r;
+}
+
+[[gnu::noinline]] select_result select_on_thread(const select_op* ops, std::size_t n,
+                                                 select_scratch* room) noexcept {
+  frame f(ops, n, room);
   rand_state random{os::random_seed()};
   rt::guest_enter();
-  const bool ready = look_for_ready(f, random, nullptr, &r, &other);
-  if (!ready) enqueue_locked(f, nullptr, &sleeper);
-  unlock_all(f);
-  if (ready && other != nullptr) rt::wake(nullptr, other, told(other, true));
-  rt::guest_leave();
-  if (ready) return r;
-  r = sleep_as_guest(f, sleeper);
-  rt::guest_enter();
-  const bool some_left = dequeue(f, r.index, nullptr);
-  rt::guest_leave();
-  if (some_left) each_left(f, &chan_end);
-  return r;
+  return select_inside(f, nullptr, random);
 }
 
 }  // namespace
 
 select_result select_core(const select_op* ops, std::size_t n, select_scratch* room) noexcept {
-  if (!rt::on_goroutine()) [[unlikely]] return select_as_guest(ops, n, room);
+  M* const me = rt::this_m();
+  if (me == nullptr) [[unlikely]] return select_on_thread(ops, n, room);
   frame f(ops, n, room);
-  M* m = rt::enter();
-  select_result r{};
-  waiter* other = nullptr;
-  if (look_for_ready(f, m->random, &rt::presence_of(m), &r, &other)) {
-    unlock_all(f);
-    if (other != nullptr) rt::wake(m, other, told(other, true));
-    rt::leave(m);
-    return r;
-  }
-  enqueue_locked(f, m->curg, nullptr);
-  rt::self(m, &f, &unlink_select);
-  r = result_of(f, rt::park(&unlock_after_switch, &f, rt::wait_reason::select));
-  m = rt::enter();
-  m->curg->wait.object = nullptr;
-  if (f.first_due != f.n && r.index != f.first_due) rt::stop_timer(&f.clock);
-  if (dequeue(f, r.index, &rt::presence_of(m))) [[unlikely]] {
-    leave_and_end_left(m, f);
-  } else {
-    rt::leave(m);
-  }
-  return r;
+  M* const m = rt::enter_as(me);
+  return select_inside(f, m, m->random);
 }
 
 void select_nothing() noexcept {

@@ -5,6 +5,7 @@
 #include "chan/core.h"
 #include "os/os.h"
 #include "sched/wake_policy/contention.h"
+#include "sched/wait/place.h"
 #include "sched/wait/timeout.h"
 #include "sched/life/value_move.h"
 
@@ -56,37 +57,6 @@ step step_of(std::uintptr_t value) noexcept {
 
 constexpr std::int64_t kNever = rt::kNoTimer;
 
-// On a plain thread, until `when`: step::wait says that the time was over first. 0: only tries.
-template <class Direction>
-[[gnu::noinline]] step as_guest(chan_core& c, void* slot, std::int64_t when) noexcept {
-  rt::guest_note sleeper;
-  atomic<std::uint32_t> winner{0};
-  waiter self;
-  self.thread = &sleeper;
-  self.slot = slot;
-  self.unlink = Direction::unlink;
-  self.winner = &winner;
-  rt::guest_enter();
-  c.lock.acquire();
-  waiter* other = nullptr;
-  const step s = Direction::try_locked(c, slot, &other);
-  if (s == step::wait && when != 0) {
-    self.object = &c;
-    race::release(&self);
-    enqueue_contested(c, Direction::queue(c), &self);
-  }
-  c.lock.release();
-  if (s == step::wake) rt::wake(nullptr, other, told(other, true));
-  rt::guest_leave();
-  if (s != step::wait || when == 0) return s;
-  if (when != kNever) {
-    const std::uintptr_t value = rt::guest_sleep_until(self, &c, winner, when);
-    if (value == rt::kTimedOut && self.object != nullptr) let_go_of_orphan(c, &self);
-    return step_of(value);
-  }
-  return step_of(sleeper.sleep());
-}
-
 // The word that frees c's lock, once it is held.
 using word = atomic<std::uint32_t>;
 
@@ -95,17 +65,29 @@ word* take(M* m, chan_core& c) noexcept {
   return c.lock.take(rt::presence_of(m));
 }
 
-// One attempt on a goroutine. Left with step::wait: still inside, and the lock is held by *by.
+// On any thread, until `when`: step::wait says that the time was over first. 0: only tries.
 template <class Direction>
-inline step attempt(M* m, chan_core& c, void* slot, word** by) noexcept {
-  *by = take(m, c);
+[[gnu::noinline]] step operate_anywhere(chan_core& c, void* slot, std::int64_t when) noexcept {
+  rt::place mine;
+  M* const m = rt::enter_either();
+  word* const by = m != nullptr ? take(m, c) : c.lock.acquire_word();
   waiter* other = nullptr;
   const step s = Direction::try_locked(c, slot, &other);
-  if (s == step::wait) return s;
-  c.lock.free(*by);
-  if (s == step::wake) rt::wake(m, other, told(other, true));
-  rt::leave(m);
-  return s;
+  if (s != step::wait || when == 0) {
+    c.lock.free(by);
+    if (s == step::wake) rt::wake(m, other, told(other, true));
+    rt::leave_either(m);
+    return s;
+  }
+  waiter* const self = mine.self(m, &c, Direction::unlink);
+  self->slot = slot;
+  if (m == nullptr) race::release(self);  // a goroutine's edge is the park
+  rt::timeout clock;
+  if (when != kNever) rt::arm(clock, m, self, when);
+  enqueue_contested(c, Direction::queue(c), self);
+  const std::uintptr_t told = mine.sleep_in_time(m, rt::by_freeing{by}, Direction::why, clock);
+  if (told == rt::kTimedOut && self->object != nullptr) let_go_of_orphan(c, self);
+  return step_of(told);
 }
 
 // ── on a goroutine, and no frame of ours ──
@@ -181,7 +163,7 @@ template <class Direction, patience Waits>
     end_if_left_behind();
     return kNobody;
   }
-  return result_of(as_guest<Direction>(*c, slot, waits ? kNever : 0));
+  return result_of(operate_anywhere<Direction>(*c, slot, waits ? kNever : 0));
 }
 
 // `freed`: somebody may sleep on it; or null. `other`: is still to be woken; or null.
@@ -269,25 +251,7 @@ chan_status operate_until(chan_core* c, void* slot, std::int64_t when) noexcept 
     const chan_status s = try_once<Direction, kAny>(c, slot);
     return s == chan_status::would_block ? chan_status::timeout : s;
   }
-  if (!rt::on_goroutine()) return status_of(as_guest<Direction>(*c, slot, when));
-  M* m = rt::enter();
-  word* by = nullptr;
-  const step s = attempt<Direction>(m, *c, slot, &by);
-  if (s != step::wait) return status_of(s);
-  rt::timeout clock;
-  waiter* const self = rt::self(m, c, Direction::unlink);
-  self->slot = slot;
-  rt::arm(clock, self, when);
-  enqueue_contested(*c, Direction::queue(*c), self);
-  const std::uintptr_t value = rt::park_freeing(by, Direction::why);
-  if (value != rt::kTimedOut) {
-    m = rt::enter();
-    rt::disarm(clock);
-    rt::leave(m);
-  } else if (self->object != nullptr) {
-    let_go_of_orphan(*c, self);
-  }
-  return status_of(step_of(value));
+  return status_of(operate_anywhere<Direction>(*c, slot, when));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "os/os.h"
 #include "sched/life/spawn.h"
+#include "sched/wait/place.h"
 #include "sched/work/netpoll.h"
 
 namespace vole {
@@ -76,6 +77,14 @@ bool file_wait::begin(M* m) noexcept {
   return watch_all(m) && !is_over(party_);
 }
 
+// Inside. A plain thread looks at the clock by itself.
+void file_wait::start_clock(M* m) noexcept {
+  if (m == nullptr) return rt::network_in_use();  // somebody is to look
+  if (until_ != INT64_MAX) rt::add_timer(m, &clock_, until_);
+  clock_set_ = until_ != INT64_MAX;
+  if (m->curg->homed) m->p->hooked_waits.add_owner();
+}
+
 // User context, or the runtime's end.
 void file_wait::end() noexcept {
   const rt::undisturbed here;
@@ -97,27 +106,34 @@ file_wait::outcome file_wait::result() const noexcept {
   return late_.load(seq_cst) ? outcome::late : outcome::again;
 }
 
-file_wait::outcome file_wait::wait_parked() noexcept {
-  G* const g = rt::this_goroutine();
-  party_.who = &g->wait;
-  g->wait.unlink = &abandon;
+// A plain thread's clock. False: somebody wakes it this very moment.
+bool file_wait::is_late() noexcept {
+  late_.store(true, seq_cst);
+  return end_party(party_) != nullptr;
+}
+
+file_wait::outcome file_wait::wait() noexcept {
+  rt::place mine;
+  waiter& who = mine.whose();
+  party_.who = &who;
+  who.unlink = &abandon;
   compiler_barrier();
-  g->wait.object = this;
-  M* m = rt::enter();
+  who.object = this;
+  M* m = rt::enter_either_started();
   const bool sleeps = begin(m);
   if (sleeps) {
-    if (until_ != INT64_MAX) rt::add_timer(m, &clock_, until_);
-    clock_set_ = until_ != INT64_MAX;
-    if (g->homed) m->p->hooked_waits.add_owner();
-    rt::self(m, this, &abandon);
-    rt::park(
-        [](G*, void* party) noexcept { return fall_asleep(*static_cast<rt::poll::party*>(party)); },
-        &party_, rt::wait_reason::network);
-    if (by_ != nullptr) m = rt::enter();
+    start_clock(m);
+    mine.self(m, this, &abandon);
+    const rt::commit_fn commit = [](G*, void* party) noexcept {
+      return fall_asleep(*static_cast<rt::poll::party*>(party));
+    };
+    mine.sleep_until(m, rt::by_commit{commit, &party_}, rt::wait_reason::network, until_,
+                     [this] { return is_late(); });
+    if (by_ != nullptr) m = rt::enter_either();
   }
   if (!sleeps || by_ != nullptr) {
     if (by_ != nullptr) by_->disarm(stop_);
-    rt::leave(m);
+    rt::leave_either(m);
   }
   end();
   if (clock_set_) rt::stop_timer(&clock_);
@@ -125,37 +141,7 @@ file_wait::outcome file_wait::wait_parked() noexcept {
     rt::enter();
     os::park_forever();
   }
-  g->wait.object = nullptr;
-  return result();
-}
-
-file_wait::outcome file_wait::wait_as_guest() noexcept {
-  rt::guest_note note;
-  waiter me;
-  me.thread = &note;
-  party_.who = &me;
-  rt::guest_enter_started();
-  bool sleeps = begin(nullptr);
-  if (sleeps) {
-    rt::network_in_use();  // somebody is to look
-    sleeps = fall_asleep(party_);
-  }
-  rt::guest_leave();
-  if (sleeps) {
-    const std::int64_t left = until_ - os::now_ns();
-    const bool woken =
-        until_ == INT64_MAX ? (note.woken.sleep(), true) : left > 0 && note.woken.sleep_for(left);
-    if (!woken) {
-      late_.store(true, seq_cst);
-      if (end_party(party_) == nullptr) note.woken.sleep();  // somebody wakes us this very moment
-    }
-  }
-  if (by_ != nullptr) {
-    rt::guest_enter();
-    by_->disarm(stop_);
-    rt::guest_leave();
-  }
-  end();
+  who.object = nullptr;
   return result();
 }
 

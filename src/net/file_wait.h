@@ -35,7 +35,7 @@ class file_wait {
   file_wait& operator=(const file_wait&) = delete;
   ~file_wait() = default;
 
-  outcome wait() noexcept { return rt::on_goroutine() ? wait_parked() : wait_as_guest(); }
+  outcome wait() noexcept;
 
   int error = 0;  // of `refused`; rt::poll::kNotHere: too many, or no memory
 
@@ -48,11 +48,11 @@ class file_wait {
     rt::waiter* whom = nullptr;
   };
 
-  outcome wait_parked() noexcept;
-  outcome wait_as_guest() noexcept;
   bool begin(rt::M* m) noexcept;
   bool watch_all(rt::M* m) noexcept;
+  void start_clock(rt::M* m) noexcept;
   void end() noexcept;
+  bool is_late() noexcept;
   outcome result() const noexcept;
   static void ring(rt::timer* t, rt::M* m) noexcept;
   static bool claim(rt::interrupt& i, rt::M* m) noexcept;

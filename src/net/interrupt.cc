@@ -65,7 +65,7 @@ void pollable::wake_from_line(rt::interrupt& i, M* m) noexcept {
   auto& s = *static_cast<stay*>(whom->slot);
   file.unqueue(whom, s);
   s.has = stay::having::nothing;
-  if (whom->g != nullptr) whom->object = &file;  // until it is back
+  whom->object = &file;  // until it is back
   rt::wake(m, whom, kStopped);
 }
 
@@ -77,8 +77,7 @@ pollable::outcome pollable::acquire(way w, rt::interrupter* by) noexcept {
   if ((seen & kClosing) != 0) return outcome::closed;
   if (by == nullptr) return acquire_slow(w) ? outcome::go_on : outcome::closed;
   stop ends(by);
-  const std::uintptr_t what =
-      rt::on_goroutine() ? queue_parked(w, &ends) : queue_as_guest(w, &ends);
+  const std::uintptr_t what = queue(w, &ends);
   if (what == kYours) return outcome::go_on;
   if (what != kClosed) unuse();
   return what == kStopped ? outcome::canceled : outcome::closed;

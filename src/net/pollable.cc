@@ -18,7 +18,7 @@ void tell(M* m, waiter* w, std::uintptr_t value, bool at_end = false) noexcept {
   if (!at_end || w->g == nullptr) rt::wake(m, w, value);
 }
 
-bool unlock_guard(rt::G*, void* guard) noexcept VOLE_UNCHECKED {  // queue_parked took it
+bool unlock_guard(rt::G*, void* guard) noexcept VOLE_UNCHECKED {  // queue() took it
   static_cast<base::lock<lock_rank::object>*>(guard)->release();
   return true;
 }
@@ -46,14 +46,10 @@ int pollable::attach() noexcept {
   }();
   if (error == EPERM) return 0;
   if (error != 0) return error;
-  if (rt::on_goroutine()) {
-    M* const m = rt::enter();
-    rt::network_in_use();
-    rt::leave(m);
-  } else {
-    if (rt::guest_enter()) rt::network_in_use();
-    rt::guest_leave();
-  }
+  bool runs;
+  M* const m = rt::enter_as(rt::this_m(), runs);
+  if (runs) rt::network_in_use();
+  rt::leave_either(m);
   return 0;
 }
 
@@ -70,22 +66,22 @@ void pollable::unuse() noexcept {
 
 bool pollable::count_down() noexcept { return word_.fetch_sub(kOne, acq_rel) < 2 * kOne; }
 
-// ── the goroutine in the runtime's hands ──
+// ── the goroutine in the runtime's hands ── a plain thread always comes back
 
 // Before it enters: it may not come back.
-void pollable::set_out(rt::G* g, stay& s) noexcept {
-  g->wait.slot = &s;
-  g->wait.unlink = &abandon;
+void pollable::set_out(stay& s) noexcept {
+  s.who->slot = &s;
+  s.who->unlink = &abandon;
   compiler_barrier();
-  g->wait.object = s.file;
+  s.who->object = s.file;
 }
 
-void pollable::come_back(rt::G* g, stay& s) noexcept {
+void pollable::come_back(stay& s) noexcept {
   if (s.over.exchange(1, seq_cst) != 0) {  // abandoned, on the last step
     rt::enter();
     os::park_forever();
   }
-  g->wait.object = nullptr;
+  s.who->object = nullptr;
 }
 
 // The runtime has ended; nobody else is inside.
@@ -141,8 +137,7 @@ pollable::entry pollable::line_up_locked(waiter* me, stay& s) noexcept {
 }
 
 bool pollable::acquire_slow(way w) noexcept {
-  const std::uintptr_t told =
-      rt::on_goroutine() ? queue_parked(w, nullptr) : queue_as_guest(w, nullptr);
+  const std::uintptr_t told = queue(w, nullptr);
   if (told != kLost) return told == kYours;
   unuse();
   return false;
@@ -152,51 +147,27 @@ std::uintptr_t pollable::told(entry e) noexcept {
   return e == entry::ours ? kYours : e == entry::closed ? kClosed : kStopped;
 }
 
-std::uintptr_t pollable::queue_parked(way w, stop* by) noexcept VOLE_UNCHECKED {  // its commit unlocks
-  rt::G* const g = rt::this_goroutine();
-  stay s{this, w, stay::having::place};
+std::uintptr_t pollable::queue(way w, stop* by) noexcept VOLE_UNCHECKED {  // its commit unlocks
+  rt::place mine;
+  stay s{this, w, stay::having::place, &mine.whose()};
   s.ends = by;
-  M* m = rt::enter();
+  M* const m = rt::enter_either();
   guard_.acquire();
-  const entry e = line_up_locked(rt::self(m, this, &abandon), s);
+  const entry e = line_up_locked(mine.self(m, this, &abandon), s);
   if (e != entry::queued) {
     guard_.release();
-    g->wait.object = nullptr;
+    s.who->object = nullptr;
     s.has = e == entry::ours ? stay::having::lock : stay::having::nothing;
-    if (e != entry::closed) set_out(g, s);
-    rt::leave(m);
-    if (e != entry::closed) come_back(g, s);
+    if (e != entry::closed) set_out(s);
+    rt::leave_either(m);
+    if (e != entry::closed) come_back(s);
     return told(e);
   }
-  const std::uintptr_t what = rt::park(&unlock_guard, &guard_, rt::wait_reason::network);
-  if (by != nullptr) {
-    m = rt::enter();
-    disarm(by);
-    rt::leave(m);
-  }
-  come_back(g, s);
+  const std::uintptr_t what =
+      mine.sleep(m, rt::by_commit{&unlock_guard, &guard_}, rt::wait_reason::network);
+  if (by != nullptr) rt::inside([by](M*) { disarm(by); });
+  come_back(s);
   return what;
-}
-
-std::uintptr_t pollable::queue_as_guest(way w, stop* by) noexcept {
-  stay s{this, w, stay::having::place};
-  s.ends = by;
-  rt::guest_note note;
-  waiter me;
-  me.thread = &note;
-  rt::guest_enter();
-  guard_.acquire();
-  const entry e = line_up_locked(&me, s);
-  guard_.release();
-  rt::guest_leave();
-  if (e != entry::queued) return told(e);
-  note.sleep();
-  if (by != nullptr) {
-    rt::guest_enter();
-    disarm(by);
-    rt::guest_leave();
-  }
-  return note.value;
 }
 
 // Takes the first waiter off the queue that its context has not claimed, and notes what it has now.
@@ -211,7 +182,7 @@ waiter* pollable::take_locked(way w, stay::having now_has) noexcept {
   if (l.first == nullptr) word_.fetch_and(~queued(w), relaxed);
   if (first == nullptr) return nullptr;
   static_cast<stay*>(first->slot)->has = now_has;
-  if (first->g != nullptr) first->object = this;  // until it is back
+  first->object = this;  // until it is back
   return first;
 }
 
@@ -233,9 +204,9 @@ void pollable::unqueue(waiter* me, stay& s) noexcept {
 }
 
 void pollable::release_slow(way w) noexcept {
-  within(w, stay::having::lock, [&](M* m, bool, stay* s) noexcept {
+  within(w, stay::having::lock, [&](M* m, bool, stay& s) noexcept {
     if (waiter* const next = hand_over(w)) tell(m, next, kYours);
-    if (s != nullptr) s->has = stay::having::nothing;
+    s.has = stay::having::nothing;
   });
   unuse();
 }
@@ -265,7 +236,7 @@ bool pollable::close(bool keep_fd, int* error) noexcept {
   keep_fd_ = keep_fd;
   keep();
   if (seen >= 2 * kOne)  // somebody is inside
-    within(way::in, stay::having::closing, [this](M* m, bool, stay*) noexcept { evict(m, false); });
+    within(way::in, stay::having::closing, [this](M* m, bool, stay&) noexcept { evict(m, false); });
   if (count_down()) {
     end_life(false);
     if (error != nullptr) *error = close_error_;
@@ -278,28 +249,19 @@ bool pollable::close(bool keep_fd, int* error) noexcept {
 
 // The others are on their way out.
 void pollable::wait_until_closed() noexcept {
-  rt::G* const g = rt::this_goroutine();
-  if (g == nullptr) {
-    rt::guest_note note;
-    waiter me;
-    me.thread = &note;
+  rt::place mine;
+  stay s{this, way::in, stay::having::keeper, &mine.whose()};
+  set_out(s);
+  M* const m = rt::enter_either();
+  mine.self(m, this, &abandon)->slot = &s;
+  const rt::commit_fn announce = [](rt::G*, void* arg) noexcept {
+    const stay& closing = *static_cast<stay*>(arg);
     std::uintptr_t none = 0;
-    if (closer_.compare_exchange_strong(none, reinterpret_cast<std::uintptr_t>(&me), seq_cst))
-      note.sleep();
-    return;
-  }
-  stay s{this, way::in, stay::having::keeper};
-  set_out(g, s);
-  M* const m = rt::enter();
-  rt::self(m, this, &abandon)->slot = &s;
-  rt::park(
-      [](rt::G* parked, void* closer) noexcept {
-        std::uintptr_t none = 0;
-        return static_cast<atomic<std::uintptr_t>*>(closer)->compare_exchange_strong(
-            none, reinterpret_cast<std::uintptr_t>(&parked->wait), seq_cst);
-      },
-      &closer_, rt::wait_reason::network);
-  come_back(g, s);
+    return closing.file->closer_.compare_exchange_strong(
+        none, reinterpret_cast<std::uintptr_t>(closing.who), seq_cst);
+  };
+  mine.sleep(m, rt::by_commit{announce, &s}, rt::wait_reason::network);
+  come_back(s);
 }
 
 // The last reference is gone. at_end: the runtime's, where nobody enters.
@@ -317,7 +279,7 @@ void pollable::end_life(bool at_end) noexcept {
     if (w->g == nullptr) {
       rt::wake(nullptr, w, 0);  // needs no runtime
     } else if (!at_end) {
-      within(way::in, stay::having::keeper, [w](M* m, bool, stay*) noexcept { rt::wake(m, w, 0); });
+      within(way::in, stay::having::keeper, [w](M* m, bool, stay&) noexcept { rt::wake(m, w, 0); });
     }
   }
   drop();

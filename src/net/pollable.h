@@ -27,6 +27,7 @@
 #include "base/lock.h"
 #include "poll/poll.h"
 #include "sched/wait/interrupt.h"
+#include "sched/wait/place.h"
 #include "sched/park.h"
 #include "sched/wait/timers.h"
 
@@ -114,7 +115,7 @@ class pollable {
   static constexpr std::uint64_t queued(way w) noexcept { return 8u << static_cast<unsigned>(w); }
 
   struct stop;
-  // What a goroutine holds here while it is inside the runtime; on its stack.
+  // What a goroutine or plain thread holds here while it is inside the runtime; on its stack.
   struct stay {
     enum class having : std::uint8_t {
       place,    // in the queue, and a reference
@@ -126,10 +127,11 @@ class pollable {
     pollable* file;
     way w;
     having has;
+    waiter* who = nullptr;          // it
     bool in_line = false;           // under guard_
     stop* ends = nullptr;           // by a context; while it is armed, or was
     atomic<std::uint32_t> over{
-        0};  // the goroutine or abandon, whichever changes it from 0, owns it
+        0};  // who is here, or abandon, whichever changes it from 0, owns it
   };
   // The end of one wait by a context; in the waiter's frame.
   struct stop : rt::interrupt {
@@ -154,16 +156,15 @@ class pollable {
 
   enum class entry : std::uint8_t { closed, ours, queued, canceled };
   bool acquire_slow(way w) noexcept;
-  entry enter_line_locked(way w) noexcept;
-  entry line_up_locked(waiter* me, stay& s) noexcept;
+  entry enter_line_locked(way w) noexcept VOLE_REQUIRES(guard_);
+  entry line_up_locked(waiter* me, stay& s) noexcept VOLE_REQUIRES(guard_);
   // The wake values of a waiter for the lock. kLost: the file was closed; kStopped: its context was
   // done. In both cases the waiter still has a reference.
   static constexpr std::uintptr_t kYours = 1, kClosed = 2, kLost = 3, kStopped = 4;
   static std::uintptr_t told(entry e) noexcept;
-  std::uintptr_t queue_parked(way w, stop* by) noexcept;
-  std::uintptr_t queue_as_guest(way w, stop* by) noexcept;
+  std::uintptr_t queue(way w, stop* by) noexcept;
   void release_slow(way w) noexcept;
-  waiter* take_locked(way w, stay::having now_has) noexcept;
+  waiter* take_locked(way w, stay::having now_has) noexcept VOLE_REQUIRES(guard_);
   waiter* hand_over(way w) noexcept;
   void unqueue(waiter* me, stay& s) noexcept;
   bool count_down() noexcept;
@@ -173,12 +174,11 @@ class pollable {
   void wait_until_closed() noexcept;
 
   bool begin_wait(M* m, way w, stop* by) noexcept;
-  void wait_parked(way w, stop* by) noexcept;
-  void wait_as_guest(way w, stop* by) noexcept;
+  void wait_for_event(way w, stop* by) noexcept;
 
   // Inside. False: the context is done already.
   bool arm_for_event(stop& i, way w) noexcept;
-  bool arm_for_turn(stop& i, way w, waiter* me) noexcept;
+  bool arm_for_turn(stop& i, way w, waiter* me) noexcept VOLE_REQUIRES(guard_);
   static void disarm(stop* i) noexcept;  // null: there is nothing to do
   static bool claim_event(rt::interrupt& i, M* m) noexcept;
   static void wake_from_event(rt::interrupt& i, M* m) noexcept;
@@ -189,8 +189,8 @@ class pollable {
   void arm(M* m, way w) noexcept;
   static void fire(rt::timer* t, M* m) noexcept;
 
-  static void set_out(rt::G* g, stay& s) noexcept;
-  static void come_back(rt::G* g, stay& s) noexcept;
+  static void set_out(stay& s) noexcept;
+  static void come_back(stay& s) noexcept;
   static void abandon(void* object, waiter* w) noexcept;
   template <class F>
   void within(way w, stay::having has, F f) noexcept;
@@ -205,27 +205,23 @@ class pollable {
   atomic<std::int64_t> deadline_[2];  // by way
   atomic<std::int64_t> pause_[2];     // wait_until's; the holder's
   base::lock<lock_rank::object> guard_;
-  line line_[2];                      // under guard_
+  line line_[2] VOLE_GUARDED_BY(guard_);
   clock clock_[2];                    // added and stopped under guard_
   atomic<std::uintptr_t> closer_{0};  // the waiter that waits for the end, or kGone
 };
 
-// Calls f(M*, is there a runtime, stay*) inside the runtime, from any thread; a guest has neither M nor
-// stay. If a goroutine is abandoned on the way in or out, `abandon` gives up what it holds.
+// Calls f(M*, is there a runtime, stay&) inside the runtime, from any thread; a guest has no M. If a
+// goroutine is abandoned on the way in or out, `abandon` gives up what it holds.
 template <class F>
 void pollable::within(way w, stay::having has, F f) noexcept {
-  rt::G* const g = rt::this_goroutine();
-  if (g == nullptr) {
-    const bool runs = rt::guest_enter();
-    f(static_cast<M*>(nullptr), runs, static_cast<stay*>(nullptr));
-    return rt::guest_leave();
-  }
-  stay s{this, w, has};
-  set_out(g, s);
-  M* const m = rt::enter();
-  f(m, true, &s);
-  rt::leave(m);
-  come_back(g, s);
+  rt::place mine;
+  stay s{this, w, has, &mine.whose()};
+  set_out(s);
+  bool runs;
+  M* const m = rt::enter_as(rt::this_m(), runs);
+  f(m, runs, s);
+  rt::leave_either(m);
+  come_back(s);
 }
 
 // A reference for a block; false if the file is closed.

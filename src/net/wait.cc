@@ -46,66 +46,40 @@ bool pollable::begin_wait(M* m, way w, stop* by) noexcept {
     return false;
   }
   if (when != kNever) arm(m, w);
+  if (m == nullptr) rt::network_in_use();  // somebody is to look
   return true;
 }
 
-void pollable::wait_parked(way w, stop* by) noexcept {
-  rt::G* const g = rt::this_goroutine();
-  stay s{this, w, stay::having::lock};
+void pollable::wait_for_event(way w, stop* by) noexcept {
+  rt::place mine;
+  stay s{this, w, stay::having::lock, &mine.whose()};
   s.ends = by;
-  set_out(g, s);
-  M* m = rt::enter();
+  set_out(s);
+  M* const m = rt::enter_either_started();
   if (!begin_wait(m, w, by)) {
     disarm(by);
-    rt::leave(m);
-    return come_back(g, s);
+    rt::leave_either(m);
+    return come_back(s);
   }
-  rt::self(m, this, &abandon)->slot = &s;
-  rt::park(
-      [](rt::G* parked, void* arg) noexcept {
-        const auto& mine = *static_cast<stay*>(arg);
-        return rt::poll::commit_wait(*mine.file->descriptor_, mine.w, &parked->wait);
-      },
-      &s, rt::wait_reason::network);
-  if (by != nullptr) {
-    m = rt::enter();
-    disarm(by);
-    rt::leave(m);
-  }
-  come_back(g, s);
-  rt::poll::end_wait(*descriptor_, w);
-}
-
-void pollable::wait_as_guest(way w, stop* by) noexcept {
-  rt::guest_note note;
-  waiter me;
-  me.thread = &note;
-  rt::guest_enter_started();
-  bool sleeps = begin_wait(nullptr, w, by);
-  if (sleeps) {
-    rt::network_in_use();  // somebody is to look
-    sleeps = rt::poll::commit_wait(*descriptor_, w, &me);
-  }
-  if (!sleeps) disarm(by);
-  rt::guest_leave();
-  if (!sleeps) return;
-  note.sleep();
-  if (by != nullptr) {
-    rt::guest_enter();
-    disarm(by);
-    rt::guest_leave();
-  }
+  mine.self(m, this, &abandon)->slot = &s;
+  const rt::commit_fn commit = [](rt::G*, void* arg) noexcept {
+    const stay& waiting = *static_cast<stay*>(arg);
+    return rt::poll::commit_wait(*waiting.file->descriptor_, waiting.w, waiting.who);
+  };
+  mine.sleep(m, rt::by_commit{commit, &s}, rt::wait_reason::network);
+  if (by != nullptr) rt::inside([by](M*) { disarm(by); });
+  come_back(s);
   rt::poll::end_wait(*descriptor_, w);
 }
 
 pollable::outcome pollable::wait(way w, rt::interrupter* by) noexcept {
   if (descriptor_ == nullptr) return state(w);
   if (by == nullptr) {
-    rt::on_goroutine() ? wait_parked(w, nullptr) : wait_as_guest(w, nullptr);
+    wait_for_event(w, nullptr);
     return state(w);
   }
   stop ends(by);
-  rt::on_goroutine() ? wait_parked(w, &ends) : wait_as_guest(w, &ends);
+  wait_for_event(w, &ends);
   const outcome o = state(w);
   return o == outcome::go_on && ends.said.load(relaxed) ? outcome::canceled : o;
 }
@@ -124,7 +98,7 @@ void pollable::set_deadline(way w, std::int64_t when) noexcept {
   deadline_[static_cast<unsigned>(w)].store(when, seq_cst);
   if (descriptor_ == nullptr) return;
   if (word_of(*descriptor_, w).load(seq_cst) <= rt::poll::descriptor::kReady) return;
-  within(w, stay::having::nothing, [&](M* m, bool runs, stay*) noexcept {
+  within(w, stay::having::nothing, [&](M* m, bool runs, stay&) noexcept {
     if (when != kNever && when <= os::now_ns()) {
       if (waiter* const x = rt::poll::unblock(*descriptor_, w, false)) rt::wake(m, x, 0);
     } else if (runs) {

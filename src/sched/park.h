@@ -1,16 +1,9 @@
-// The stair door: all that the upper floor sees of the scheduler.
+// The stair door: how the upper floor parks goroutines, wakes them, and asks who is calling.
 //
-// Who    chan, sync, time, net; api.
-// Where  park, ready: inside the runtime (enter, or guest_enter for ready).
-//
-// Parking, the shape every primitive follows:
-//
-//     on a goroutine                        on a plain thread
-//     M* m = enter();                       guest_enter();
-//     object.lock()                         object.lock()
-//     nothing to wait for? unlock, leave    nothing to wait for? unlock, guest_leave
-//     queue.push_back(self(m, ...))         queue.push_back(&w)
-//     return park_freeing(word, ...)        object.unlock(), guest_leave, note.sleep()
+// Who    chan, sync, time, net, file, process; api. What else of the scheduler each of them sees stands
+//        in tools/layers.txt: above all sched/wait/place.h, the shape of a wait for goroutines and
+//        plain threads alike, which is made from what is here.
+// Where  park: inside the runtime, on a goroutine. wake: inside the runtime (enter, or guest_enter).
 //
 // Law    the object's lock is released after the switch away, by the door or by a commit: a waker
 //        that then finds the waiter finds a saved context (I11).

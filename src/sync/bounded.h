@@ -1,8 +1,7 @@
 // A wait that a context may end.
 //
 // Who    semaphore.cc, shared_mutex.cc, countdown.h, barrier.cc, condition_bounded.cc; on any goroutine
-//        or plain thread. mutex_bounded.cc has its own for goroutines, since one that is woken there may
-//        have to wait again.
+//        or plain thread. mutex_bounded.cc has its own, since who is woken there may have to wait again.
 // Law    every waker of such an object claims the waiters it takes off (gmp/waiter.h): the context
 //        may have been first.
 // Law    a wait that gives up without having queued leaves `waiting` as the lists say.
@@ -24,23 +23,18 @@ namespace detail {
 template <class What, class Object>
 std::uintptr_t wait_interruptibly(What what, Object& s, rt::interrupter& by) noexcept {
   rt::interruptible_wait wait(&by, &s, What::unlink);
-  const bool parks = rt::on_goroutine();
-  M* const m = parks ? what.enter() : nullptr;
-  if (!parks) rt::guest_enter();
+  M* const m = what.enter(rt::this_m());
   lock(s);
   const bool taken = what.take_locked(s);
-  const bool waits = !taken && wait.arm(m);
-  if (waits) what.queue_locked(s, &wait.self);
-  if (waits && parks) {
-    const std::uintptr_t told = rt::park(What::commit, &s, What::why);
-    return wait.end(told) ? told : rt::kCanceled;
+  if (taken || !wait.arm(m)) {
+    what.unlock(s, m, [taken, any = what.anybody_waits(s)](std::uint64_t word) {
+      return taken ? word : What::given_up(word, any);
+    });
+    rt::leave_either(m);
+    return taken ? what.at_once : rt::kCanceled;
   }
-  what.unlock(s, m, [stays = taken || waits, any = what.anybody_waits(s)](std::uint64_t word) {
-    return stays ? word : What::given_up(word, any);
-  });
-  parks ? rt::leave(m) : rt::guest_leave();
-  if (!waits) return taken ? what.at_once : rt::kCanceled;
-  const std::uintptr_t told = wait.sleep();
+  what.queue_locked(s, &wait.self);
+  const std::uintptr_t told = wait.sleep(m, letting_go{what, s}, What::why);
   return wait.end(told) ? told : rt::kCanceled;
 }
 

@@ -11,7 +11,7 @@ inline namespace v0 {
 namespace detail {
 
 // Into the runtime, to wait. If the goroutine is abandoned on its way in, the mutex is unlocked.
-M* condition_enter(waitable& held_mutex) noexcept;
+M* condition_enter(M* me, waitable& held_mutex) noexcept;
 // Under the condition's lock. The waiter's slot: the mutex.
 void condition_queue_locked(waitable& s, waiter* w, waitable& mutex) noexcept;
 // The commit: arg is the condition, the slot of the goroutine's own waiter the mutex.
@@ -29,7 +29,7 @@ struct notice : awaited {
   notice(waitable& held, condition_stop* asked) noexcept : mutex(&held), stop(asked) {}
   static constexpr rt::commit_fn commit = &condition_unlock_both;
   static constexpr auto why = rt::wait_reason::condition_variable;
-  M* enter() const noexcept { return condition_enter(*mutex); }
+  M* enter(M* me) const noexcept { return condition_enter(me, *mutex); }
   bool take_locked(waitable&) const noexcept { return stop != nullptr && stop->requested; }
   void queue_locked(waitable& s, waiter* w) const noexcept {
     watch_stop_locked(stop, w);

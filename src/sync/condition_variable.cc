@@ -58,8 +58,9 @@ bool condition_unlock_both(rt::G* g, void* condition) noexcept {
   return true;
 }
 
-M* condition_enter(waitable& held_mutex) noexcept {
-  waiter& mine = rt::this_goroutine()->wait;
+M* condition_enter(M* me, waitable& held_mutex) noexcept {
+  if (me == nullptr) return rt::enter_as(me);  // a plain thread is not abandoned
+  waiter& mine = me->curg->wait;
   mine.unlink = &unlock_for_abandoned;
   mine.object = &held_mutex;
   M* const m = rt::enter();

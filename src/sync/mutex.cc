@@ -146,8 +146,8 @@ struct turn : awaited {
   explicit turn(mutex_attempt& attempt) noexcept : mine(&attempt) {}
   static constexpr std::uintptr_t at_once = kOwner;
   static constexpr auto why = rt::wait_reason::mutex;
-  M* enter() const noexcept {
-    M* const m = rt::enter();
+  M* enter(M* me) const noexcept {
+    M* const m = rt::enter_as(me);
     nothing_to_pass_on(*mine);
     return m;
   }

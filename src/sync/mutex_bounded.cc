@@ -21,44 +21,30 @@ void lock_for_ever(waitable& s) noexcept {
   }
 }
 
-// A plain thread's turn: it may leave the runtime before it competes again.
-struct thread_turn : awaited {
-  explicit thread_turn(mutex_attempt& attempt) noexcept : mine(&attempt) {}
-  static constexpr std::uintptr_t at_once = kOwner;
-  static constexpr auto why = rt::wait_reason::mutex;
-  bool take_locked(waitable& s) const noexcept { return mutex_take_locked(s, *mine); }
-  void queue_locked(waitable& s, waiter* w) const noexcept { mutex_queue_locked(s, *mine, w); }
-  mutex_attempt* mine;
-};
-// wait(turn) until it does not say that we are to compete. False: the time or the context came first.
-template <class Wait>
-bool lock_on_thread(Wait wait) noexcept {
-  mutex_attempt mine;
-  std::uintptr_t told = kCompete;
-  while (told == kCompete) told = wait(thread_turn(mine));
-  return told == kOwner;
-}
+// Lets go of the mutex's own lock (sched/wait/place.h).
+rt::by_commit unlocking_of(waitable& s) noexcept { return {&unlock_after_switch, &s}; }
 
-bool lock_until_parked(waitable& s, std::int64_t when) noexcept {
+bool lock_until(waitable& s, std::int64_t when) noexcept {
   mutex_attempt mine;
-  for (M* m = rt::enter();;) {
+  for (M* m = rt::enter_either();;) {
+    rt::place here;
     lock(s);
     if (mutex_take_locked(s, mine)) {
       unlock(s);
-      rt::leave(m);
+      rt::leave_either(m);
       return true;
     }
-    waiter* const w = rt::self(m, &s, &unlink_waiter);
+    waiter* const w = here.self(m, &s, &unlink_waiter);
     mutex_queue_locked(s, mine, w);
     rt::timeout clock;
-    rt::arm(clock, w, when);
-    const std::uintptr_t told = rt::park(&unlock_after_switch, &s, rt::wait_reason::mutex);
+    rt::arm(clock, m, w, when);
+    const std::uintptr_t told = here.sleep_armed(m, unlocking_of(s), rt::wait_reason::mutex, clock);
     if (told == rt::kTimedOut) return false;
-    m = rt::enter();
-    m->curg->wait.object = nullptr;
-    rt::disarm(clock);
+    m = rt::enter_either();
+    w->object = nullptr;
+    rt::disarm(clock, m);
     if (told == kOwner) {
-      rt::leave(m);
+      rt::leave_either(m);
       return true;
     }
   }
@@ -79,22 +65,22 @@ bool settle_locked(waitable& s, mutex_attempt& mine, rt::interruptible_wait& wai
   return true;
 }
 
-bool lock_interruptibly_parked(waitable& s, rt::interrupter& by) noexcept {
+bool lock_interruptibly(waitable& s, rt::interrupter& by) noexcept {
   mutex_attempt mine;
-  for (M* m = rt::enter();;) {
+  for (M* m = rt::enter_either();;) {
     rt::interruptible_wait wait(&by, &s, &unlink_waiter);
     bool ours = false;
     lock(s);
     if (settle_locked(s, mine, wait, m, ours)) {
-      rt::leave(m);
+      rt::leave_either(m);
       return ours;
     }
-    const std::uintptr_t told = rt::park(&unlock_after_switch, &s, rt::wait_reason::mutex);
+    const std::uintptr_t told = wait.sleep(m, unlocking_of(s), rt::wait_reason::mutex);
     if (told == rt::kCanceled) return wait.end(told);
-    m = rt::enter();
+    m = rt::enter_either();
     wait.end_inside(m);
     if (told == kOwner) {
-      rt::leave(m);
+      rt::leave_either(m);
       return true;
     }
   }
@@ -107,18 +93,13 @@ bool mutex_lock_until(waitable& s, std::int64_t when) noexcept {
     lock_for_ever(s);
     return true;
   }
-  if (when <= os::now_ns()) return false;
-  if (rt::on_goroutine()) return lock_until_parked(s, when);
-  return lock_on_thread([&](thread_turn t) { return wait_on_thread(t, s, when); });
+  return when > os::now_ns() && lock_until(s, when);
 }
 
 bool mutex_lock_unless(waitable& s, const context& ctx, std::error_code& error) noexcept {
   return with_context(
       ctx, error, [&] { lock_for_ever(s); },
-      [&](rt::interrupter& by) {
-        if (rt::on_goroutine()) return lock_interruptibly_parked(s, by);
-        return lock_on_thread([&](thread_turn t) { return wait_interruptibly(t, s, by); });
-      });
+      [&](rt::interrupter& by) { return lock_interruptibly(s, by); });
 }
 
 bool may_wait(const context& ctx, std::error_code& error) noexcept {

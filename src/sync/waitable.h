@@ -24,7 +24,7 @@
 #include "base/system.h"
 #include "gmp/waiter.h"
 #include "sched/park.h"
-#include "sched/wait/timeout.h"
+#include "sched/wait/place.h"
 
 namespace vole {
 inline namespace v0 {
@@ -118,50 +118,20 @@ using work_fn = bool (*)(waitable& s, std::uintptr_t arg, M* m) noexcept;
 template <work_fn Work>
 inline bool inside(waitable& s, std::uintptr_t arg = 0) noexcept {
   rt::G* const g = rt::this_goroutine();
-  if (g == nullptr) {
-    rt::guest_enter();
-    const bool result = Work(s, arg, nullptr);
-    rt::guest_leave();
-    return result;
-  }
-  g->wait.slot = reinterpret_cast<void*>(arg);
-  g->wait.unlink = [](void* object, waiter* abandoned) noexcept {
+  if (g == nullptr) return rt::inside([&s, arg](M*) { return Work(s, arg, nullptr); });  // is not abandoned
+  waiter& mine = g->wait;
+  mine.slot = reinterpret_cast<void*>(arg);
+  mine.unlink = [](void* object, waiter* abandoned) noexcept {
     abandoned->object = nullptr;
     Work(*static_cast<waitable*>(object), reinterpret_cast<std::uintptr_t>(abandoned->slot),
          nullptr);
   };
-  g->wait.object = &s;
+  mine.object = &s;
   M* const m = rt::enter();
-  g->wait.object = nullptr;
+  mine.object = nullptr;
   const bool result = Work(s, arg, m);
   rt::leave(m);
   return result;
-}
-
-// A plain thread's place in a queue, and the note it sleeps on. A wait that may be given up sets
-// self.winner = &winner before it queues.
-struct guest_waiter {
-  guest_waiter(void* object, void (*unlink)(void*, waiter*) noexcept) noexcept {
-    self.thread = &note;
-    self.object = object;
-    self.unlink = unlink;
-  }
-  std::uintptr_t sleep() noexcept {
-    return note.sleep();
-  }
-  rt::guest_note note;
-  waiter self;
-  atomic<std::uint32_t> winner{0};
-};
-
-// After a timed park: stops the clock, unless it was the clock that ended the wait. User context.
-// False: it was.
-inline bool in_time(rt::timeout& clock, std::uintptr_t told) noexcept {
-  if (told == rt::kTimedOut) return false;
-  M* const m = rt::enter();
-  rt::disarm(clock);
-  rt::leave(m);
-  return true;
 }
 
 // The clock has won w, which its owner or the clock is about to take off its queue.

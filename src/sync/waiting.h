@@ -1,15 +1,13 @@
 // Waiting for an object of this room: a goroutine parks, a plain thread sleeps, for ever or until a
 // time. The waits that a context may end are in sync/bounded.h.
 //
-//     goroutine: enter                          plain thread: guest_enter
+//     enter (sched/wait/place.h)
 //     lock the object
 //     what is waited for is there: take it, unlock, leave
 //     queue
-//     park; the commit unlocks                  unlock, guest_leave, sleep
+//     park, and the commit unlocks; or unlock, leave, sleep
 //
 // Who    the objects of this room; on any goroutine or plain thread.
-// Law    this file and bounded.h alone ask whether a wait is a goroutine's. (mutex_bounded.cc asks, too:
-//        a goroutine that is woken there may have to compete before it leaves the runtime.)
 // Law    on a goroutine wait_for() ends with park: no frame of it is returned through. So what it waits
 //        for is passed by value.
 // Law    every waker of an object that is waited for until a time claims the waiters it takes off
@@ -19,6 +17,7 @@
 #pragma once
 
 #include "os/os.h"
+#include "sched/wait/place.h"
 #include "sync/waitable.h"
 
 namespace vole {
@@ -33,7 +32,7 @@ struct awaited {
   static constexpr rt::commit_fn commit = &unlock_after_switch;
   static constexpr auto given_up = &with_waiting;  // the word of who does not queue after all
 
-  M* enter() const noexcept { return rt::enter(); }
+  M* enter(M* me) const noexcept { return rt::enter_as(me); }
   template <class Object, class Change>
   void unlock(Object& s, M*, Change change) const noexcept {  // m is null: a plain thread's
     detail::unlock(s, change);
@@ -46,56 +45,52 @@ struct awaited {
 
 inline constexpr auto as_it_is = [](std::uint64_t word) noexcept { return word; };
 
-// A plain thread's wait; kNoTimer: for ever. What it was told, or kTimedOut.
+// How who waits for it lets go of the object (sched/wait/place.h).
 template <class What, class Object>
-[[gnu::noinline]] std::uintptr_t wait_on_thread(What what, Object& s, std::int64_t when) noexcept {
-  guest_waiter guest(&s, What::unlink);
-  if (when != rt::kNoTimer) guest.self.winner = &guest.winner;
-  rt::guest_enter();
+struct letting_go {
+  const What& what;
+  Object& s;
+  std::uintptr_t park(rt::wait_reason why) const noexcept { return rt::park(What::commit, &s, why); }
+  bool on_thread() const noexcept {
+    what.unlock(s, nullptr, as_it_is);
+    return true;
+  }
+};
+template <class What, class Object>
+letting_go(const What&, Object&) -> letting_go<What, Object>;
+
+// Inside. True: taken, and we are outside again. False: we hold the lock.
+template <class What, class Object>
+inline bool take_inside(What& what, Object& s, M* m) noexcept {
   lock(s);
-  const bool taken = what.take_locked(s);
-  if (!taken) what.queue_locked(s, &guest.self);
-  what.unlock(s, nullptr, as_it_is);
-  rt::guest_leave();
-  if (taken) return what.at_once;
-  if (when == rt::kNoTimer) return guest.sleep();
-  return rt::guest_sleep_until(guest.self, &s, guest.winner, when);
+  if (!what.take_locked(s)) return false;
+  what.unlock(s, m, as_it_is);
+  rt::leave_either(m);
+  return true;
 }
 
-// On a goroutine. Null: taken, and we are outside again. Else we are inside, queued, and the lock is
-// held.
+// On any thread, until then; kNoTimer: for ever. What it was told; kTimedOut: the time came first.
 template <class What, class Object>
-inline waiter* take_or_queue(What& what, Object& s) noexcept {
-  M* const m = what.enter();
-  lock(s);
-  if (what.take_locked(s)) {
-    what.unlock(s, m, as_it_is);
-    rt::leave(m);
-    return nullptr;
-  }
-  waiter* const w = rt::self(m, &s, What::unlink);
+[[gnu::noinline]] std::uintptr_t wait_until(What what, Object& s, std::int64_t when) noexcept {
+  rt::place mine;
+  M* const m = what.enter(rt::this_m());
+  if (take_inside(what, s, m)) return what.at_once;
+  waiter* const w = mine.self(m, &s, What::unlink);
+  rt::timeout clock;
+  if (when != rt::kNoTimer) rt::arm(clock, m, w, when);
   what.queue_locked(s, w);
-  return w;
+  return mine.sleep_in_time(m, letting_go{what, s}, What::why, clock);
 }
 
 // For ever. What it was told.
 template <class What, class Object>
 inline std::uintptr_t wait_for(What what, Object& s) noexcept {
-  if (!rt::on_goroutine()) return wait_on_thread(what, s, rt::kNoTimer);
-  if (take_or_queue(what, s) == nullptr) return what.at_once;
+  M* const me = rt::this_m();
+  if (me == nullptr) [[unlikely]] return wait_until(what, s, rt::kNoTimer);
+  M* const m = what.enter(me);
+  if (take_inside(what, s, m)) return what.at_once;
+  what.queue_locked(s, rt::self(m, &s, What::unlink));
   return rt::park(What::commit, &s, What::why);
-}
-
-// The same until then, which is not kNoTimer. kTimedOut: the time came first.
-template <class What, class Object>
-std::uintptr_t wait_until(What what, Object& s, std::int64_t when) noexcept {
-  if (!rt::on_goroutine()) return wait_on_thread(what, s, when);
-  waiter* const w = take_or_queue(what, s);
-  if (w == nullptr) return what.at_once;
-  rt::timeout clock;
-  rt::arm(clock, w, when);
-  const std::uintptr_t told = rt::park(What::commit, &s, What::why);
-  return in_time(clock, told) ? told : rt::kTimedOut;
 }
 
 // A call with a deadline, which may have passed, or be kNoTimer. False: the time came first.

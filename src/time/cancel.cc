@@ -164,7 +164,7 @@ aftermath finish_inside(aftermath left, bool caller_stops, void* created_at, M* 
 // abandoned in the middle of its stop requests loses the references that it has not dropped.
 void cancel_into(aftermath& left, cancel_node& n, errc why, const std::exception_ptr& cause) {
   if (n.now.load(acquire) == cancel_node::closed) return;
-  inside([&](M* m) noexcept {
+  rt::inside([&](M* m) noexcept {
     share_context(&n);
     left = cancel_tree(n, why, cause, m);
     if (m != nullptr) left = finish_inside(left, true, left.root->created_at, m);
@@ -242,7 +242,7 @@ void cancel_node::on_stop::operator()() const noexcept {
 
 bool adopt(cancel_node& n, cancel_link& l) noexcept {
   bool adopted = false;
-  inside([&](M*) noexcept {
+  rt::inside([&](M*) noexcept {
     holding hold(n.lock);
     if (n.now.load(relaxed) != cancel_node::live) return;
     adopted = true;
@@ -267,7 +267,7 @@ void cancel(cancel_node& n, errc why, const std::exception_ptr& cause) {
   cancel_into(left, n, why, cause);
 }
 
-void cancel_as_guest(cancel_node& n, const std::exception_ptr& cause) {
+void cancel_on_service_thread(cancel_node& n, const std::exception_ptr& cause) {
   const bool has_runtime = rt::guest_enter();
   share_context(&n);
   aftermath left = cancel_tree(n, errc::canceled, cause, nullptr);

@@ -134,7 +134,7 @@ void cancel(cancel_node& n, errc why, const std::exception_ptr& cause);
 
 // The same on a plain thread, which leaves user code to a goroutine. It runs that itself if there is
 // no runtime.
-void cancel_as_guest(cancel_node& n, const std::exception_ptr& cause);
+void cancel_on_service_thread(cancel_node& n, const std::exception_ptr& cause);
 
 // Starts the clock, and the runtime if none runs.
 void start_clock(cancel_node& n) noexcept;

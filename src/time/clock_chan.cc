@@ -68,7 +68,7 @@ void clock_chan::tick(rt::timer* t, M* m) noexcept {
 
 void clock_chan::stop_and_delete(chan_core* core) noexcept {
   auto* const c = static_cast<clock_chan*>(core);
-  inside([c](M*) noexcept { rt::stop_timer(c); });
+  rt::inside([c](M*) noexcept { rt::stop_timer(c); });
   delete c;
 }
 
@@ -134,7 +134,7 @@ chan_core* make_clock(std::int64_t when, std::int64_t period) {
 bool stop_clock(chan_core* c) noexcept {
   if (c == nullptr) return false;
   bool was_pending = false;
-  inside([&](M*) noexcept {
+  rt::inside([&](M*) noexcept {
     holding hold(clock_of(c).one);
     was_pending = stop_locked(clock_of(c));
   });

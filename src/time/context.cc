@@ -102,7 +102,7 @@ std::stop_token context::stop_token() const {
   std::stop_source fresh;  // made before we are inside, where nothing is allocated
   std::stop_source used(std::nostopstate);
   bool cancelled = false;
-  detail::inside([&](rt::M*) noexcept {
+  rt::inside([&](rt::M*) noexcept {
     holding hold(n->lock);
     race::acquire(&n->source);
     if (!n->source.stop_possible()) n->source.swap(fresh);

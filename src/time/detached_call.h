@@ -11,7 +11,7 @@
 
 #include "base/race.h"
 #include "sched/life/spawn.h"
-#include "sched/park.h"
+#include "sched/wait/place.h"
 
 namespace vole {
 inline namespace v0 {
@@ -50,26 +50,12 @@ struct detached_call {
   static constexpr rt::birth kBirth{&invoke, &abandon};
 };
 
-// Into the runtime and out again, on any thread. f gets the M, or null for a guest.
-template <class F>
-void inside(F&& f) noexcept {
-  if (!rt::on_goroutine()) {
-    rt::guest_enter();
-    f(static_cast<rt::M*>(nullptr));
-    return rt::guest_leave();
-  }
-  rt::M* const m = rt::enter();
-  f(m);
-  rt::leave(m);
-}
-
-// The same, but starts the runtime first if none runs.
+// Calls f(M*) inside the runtime, which is started first if none runs; M is null for a guest.
 template <class F>
 void inside_started(F&& f) noexcept {
-  if (rt::on_goroutine()) return inside(f);
-  rt::guest_enter_started();
-  f(static_cast<rt::M*>(nullptr));
-  rt::guest_leave();
+  rt::M* const m = rt::enter_either_started();
+  f(m);
+  rt::leave_either(m);
 }
 
 }  // namespace detail

@@ -75,7 +75,7 @@ void drop_func_timer(func_timer_node* n) noexcept {
 bool stop_func_timer(func_timer_node* n) noexcept {
   if (n == nullptr) return false;
   bool was_pending = false;
-  inside([&](rt::M*) noexcept {
+  rt::inside([&](rt::M*) noexcept {
     holding hold(n->lock);
     was_pending = rt::stop_timer(n);
   });

@@ -28,7 +28,20 @@ class tickets {
   // False: ctx was cancelled first.
   bool take(const context& ctx) {
     interruptible_wait wait(vole::detail::interrupter_of(vole::detail::access::node(ctx)), this, &unlink);
-    return on_goroutine() ? take_as_goroutine(wait) : take_as_guest(wait);
+    M* const m = enter_either();
+    lock_.acquire();
+    const bool taken = take_locked();
+    if (taken || !wait.arm(m)) {
+      lock_.release();
+      leave_either(m);
+      return taken;
+    }
+    wait_queue::push_back(queue_, &wait.self);
+    const commit_fn unlock = [](G*, void* mine) noexcept {
+      static_cast<tickets*>(mine)->lock_.release();
+      return true;
+    };
+    return wait.end(wait.sleep(m, by_commit{unlock, this}, wait_reason::semaphore));
   }
 
   void give(int n) {
@@ -55,32 +68,6 @@ class tickets {
   }
 
  private:
-  bool take_as_goroutine(interruptible_wait& wait) {
-    M* const m = enter();
-    lock_.acquire();
-    const bool taken = take_locked();
-    if (taken || !wait.arm(m)) {
-      lock_.release();
-      leave(m);
-      return taken;
-    }
-    wait_queue::push_back(queue_, &wait.self);
-    const commit_fn unlock = [](G*, void* mine) noexcept {
-      static_cast<tickets*>(mine)->lock_.release();
-      return true;
-    };
-    return wait.end(park(unlock, this, wait_reason::semaphore));
-  }
-  bool take_as_guest(interruptible_wait& wait) {
-    guest_enter();
-    lock_.acquire();
-    const bool taken = take_locked();
-    const bool waits = !taken && wait.arm(nullptr);
-    if (waits) wait_queue::push_back(queue_, &wait.self);
-    lock_.release();
-    guest_leave();
-    return waits ? wait.end(wait.sleep()) : taken;
-  }
   bool take_locked() {
     if (free_ == 0) return false;
     --free_;
@@ -90,12 +77,12 @@ class tickets {
   template <class First, class Second = void (*)(M*)>
   void undisturbed(
       First first, Second second = [](M*) {}) {
-    M* const m = on_goroutine() ? enter() : (guest_enter(), nullptr);
+    M* const m = enter_either();
     lock_.acquire();
     first(m);
     lock_.release();
     second(m);
-    m != nullptr ? leave(m) : guest_leave();
+    leave_either(m);
   }
   static void unlink(void* object, waiter* w) noexcept {
     auto& mine = *static_cast<tickets*>(object);

@@ -19,7 +19,7 @@ detail::new_cancelable signal_context(const context& parent, std::span<const int
 namespace detail {
 
 void cancel_by_signal(const context& ctx, int number) {
-  cancel_as_guest(*canceler_of(ctx), std::make_exception_ptr(signal_received(number)));
+  cancel_on_service_thread(*canceler_of(ctx), std::make_exception_ptr(signal_received(number)));
 }
 
 }  // namespace detail

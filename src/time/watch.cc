@@ -114,7 +114,7 @@ bool stop_watch(const context& ctx, watch_node* w) {
   cancel_node* const n = canceler_of(ctx);
   if (n == nullptr) return true;
   bool ours = false;
-  inside([&](M*) noexcept { ours = disown_inside(*n, *w); });
+  rt::inside([&](M*) noexcept { ours = disown_inside(*n, *w); });
   if (ours) watch_node::let_go(w);
   return true;
 }

@@ -37,7 +37,7 @@ const chan_type kType{sizeof(value), alignof(value),
                       },
                       nullptr, nullptr};
 
-// The shipped operations, or copies of as_guest and chan_close_inside with one fault each.
+// The shipped operations, or copies of operate_anywhere and chan_close_inside with one fault each.
 enum class fault {
   none,
   wakes_under_lock,    // and releases the lock of what may be gone
@@ -51,15 +51,18 @@ enum class fault {
   keeps_orphan,        // a waiter whose time was over does not let go
 };
 
+std::uintptr_t sleep_until_late(rt::guest_note& note, rt::timeout& t) noexcept {
+  return rt::sleeps_until(note, t.when) || !rt::expire_on_thread(t) ? note.sleep() : rt::kTimedOut;
+}
+
 template <fault F, class Direction>
 step faulty(chan_core& c, void* slot, std::int64_t when) noexcept {
   rt::guest_note sleeper;
-  atomic<std::uint32_t> winner{0};
+  rt::timeout clock;
   waiter self;
   self.thread = &sleeper;
   self.slot = slot;
   self.unlink = Direction::unlink;
-  self.winner = &winner;
   c.lock.acquire();
   waiter* other = nullptr;
   const bool was_closed = c.closed;
@@ -72,6 +75,7 @@ step faulty(chan_core& c, void* slot, std::int64_t when) noexcept {
   }
   if (s == step::wait) {
     self.object = &c;
+    rt::arm(clock, nullptr, &self, when);
     enqueue_contested(c, Direction::queue(c), &self);
   }
   if (s == step::wake && F == fault::wakes_under_lock) rt::wake(nullptr, other, told(other, true));
@@ -85,7 +89,7 @@ step faulty(chan_core& c, void* slot, std::int64_t when) noexcept {
   }
   if (when != kNever && F == fault::stays_queued) self.unlink = [](void*, waiter*) noexcept {};
   if (when != kNever) {
-    const step ended = step_of(rt::guest_sleep_until(self, &c, winner, when));
+    const step ended = step_of(sleep_until_late(sleeper, clock));
     model::require(self.object == nullptr, "went away, and left its waiter in a queue");
     return ended;
   }
@@ -212,7 +216,7 @@ template <fault F>
 struct orphaned {
   struct party {
     rt::guest_note note;
-    atomic<std::uint32_t> winner{0};
+    rt::timeout clock;
     waiter self;
     value slot{0};
   };
@@ -235,16 +239,16 @@ struct orphaned {
       w.thread = &waits[i].note;
       w.slot = &waits[i].slot;
       w.unlink = receiving::unlink;
-      w.winner = &waits[i].winner;
       w.object = core;
+      rt::arm(waits[i].clock, nullptr, &w, kSoon);
       enqueue_contested(*core, core->receivers, &w);
       model::spawn(kNames[i], [this, i] { go_on_waiting(waits[i]); });
     }
     model::spawn("owner", [this, serves] { drop(serves); });
   }
 
-  void go_on_waiting(party& p) {  // the second half of as_guest
-    if (rt::guest_sleep_until(p.self, core, p.winner, kSoon) != rt::kTimedOut) return;
+  void go_on_waiting(party& p) {  // the second half of operate_anywhere
+    if (sleep_until_late(p.note, p.clock) != rt::kTimedOut) return;
     if (p.self.object != nullptr && F != fault::keeps_orphan) let_go_of_orphan(*core, &p.self);
   }
   void drop(bool serves) {

@@ -49,21 +49,24 @@ template <fault F>
 bool wait_until(waitable& s, waitable& held_mutex) noexcept {
   if (F == fault::none || F == fault::notifies_the_late)
     return condition_wait_until(s, held_mutex, kSoon);
-  guest_waiter guest(&s, &unlink_waiter);
-  guest.self.winner = &guest.winner;
+  rt::place here;
+  waiter& mine = *here.self(nullptr, &s, &unlink_waiter);
+  rt::timeout clock;
+  rt::arm(clock, nullptr, &mine, kSoon);
   lock(s);
-  condition_queue_locked(s, &guest.self, held_mutex);
+  condition_queue_locked(s, &mine, held_mutex);
   unlock(s);
   mutex_unlock_inside(held_mutex, nullptr);
   if (F == fault::gives_up_unclaimed) {
-    if (guest.note.woken.sleep_for(kSoon)) return true;
-    unlink_waiter(&s, &guest.self);
-    model::require(guest.winner.load(relaxed) == 0, "went away with a notify");
+    if (rt::sleeps_until(*here.note(), kSoon)) return true;
+    unlink_waiter(&s, &mine);
+    model::require(clock.winner.load(relaxed) == 0, "went away with a notify");
     return false;
   }
-  guest.self.unlink = [](void*, waiter*) noexcept {};
-  const bool in_time = rt::guest_sleep_until(guest.self, &s, guest.winner, kSoon) != rt::kTimedOut;
-  model::require(guest.self.object == nullptr, "went away, and left its waiter in the queue");
+  mine.unlink = [](void*, waiter*) noexcept {};
+  const bool in_time = rt::sleeps_until(*here.note(), kSoon) || !rt::expire_on_thread(clock);
+  if (in_time) here.note()->sleep();
+  model::require(mine.object == nullptr, "went away, and left its waiter in the queue");
   return in_time;
 }
 

@@ -37,15 +37,15 @@ template <fault F>
 class faulty_condition {
  public:
   void wait(waitable& held_mutex, condition_stop* stop) noexcept {
-    guest_waiter guest(&s_, &unlink_waiter);
-    M* const m = rt::on_goroutine() ? rt::enter() : nullptr;
+    rt::place here;
+    M* const m = rt::enter_either();
     if (F == fault::unlocks_first) mutex_unlock_inside(held_mutex, m);
     lock(s_);
     if (stop != nullptr && stop->requested) {
       unlock(s_);
       return mutex_unlock_inside(held_mutex, m);
     }
-    waiter* const w = m != nullptr ? rt::self(m, &s_, &unlink_waiter) : &guest.self;
+    waiter* const w = here.self(m, &s_, &unlink_waiter);
     w->slot = &held_mutex;
     queue_locked(w, stop);
     if (m != nullptr && F != fault::unlocks_first) {
@@ -55,7 +55,7 @@ class faulty_condition {
     }
     unlock(s_);
     if (F != fault::unlocks_first) mutex_unlock_inside(held_mutex, m);
-    guest.sleep();
+    here.note()->sleep();
   }
 
   void notify(bool all) noexcept {

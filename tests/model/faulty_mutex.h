@@ -60,8 +60,8 @@ class faulty_mutex {
 
   bool attempt(mutex_attempt& mine) noexcept {
     if (take(mine, 0)) return true;
-    guest_waiter guest(&s_, &unlink_waiter);
-    M* const m = rt::on_goroutine() ? rt::enter() : nullptr;
+    rt::place here;
+    M* const m = rt::enter_either();
     detail::lock(s_);
     const std::int64_t now = os::now_ns();
     if (!mine.queued) mine.since = now;
@@ -74,11 +74,11 @@ class faulty_mutex {
       detail::unlock(s_);
       detail::lock(s_);
     }
-    waiter* const w = m != nullptr ? rt::self(m, &s_, &unlink_waiter) : &guest.self;
+    waiter* const w = here.self(m, &s_, &unlink_waiter);
     if (F == fault::loser_goes_last) mine.queued = false;
     queue_locked(s_, mine, w);
     if (m == nullptr || F == fault::unlocks_then_parks) detail::unlock(s_);
-    if (m == nullptr) return guest.sleep() == kOwner;
+    if (m == nullptr) return here.note()->sleep() == kOwner;
     const auto commit = F == fault::unlocks_then_parks ? [](rt::G*, void*) noexcept { return true; }
                                                        : &unlock_after_switch;
     return rt::park(commit, &s_, rt::wait_reason::mutex) == kOwner;

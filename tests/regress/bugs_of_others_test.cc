@@ -74,14 +74,14 @@ TEST_P(BugsOfOthers, AClockMayFireBeforeTheWaiterIsAway) {
     vole::detail::lock(object);
     rt::waiter* const self = rt::self(m, &object, &vole::detail::unlink_waiter);
     rt::wait_queue::push_back(object.waiters, self);
-    rt::arm(clock, self, rt::kNoTimer);
+    rt::arm(clock, m, self, rt::kNoTimer);
     armed = true;
     while (clock.winner.load(rt::seq_cst) == 0) std::this_thread::yield();
     vole_test::compute_for(milliseconds(2));
     EXPECT_EQ(rt::park(&vole::detail::unlock_after_switch, &object, rt::wait_reason::semaphore),
               rt::kTimedOut);
     m = rt::enter();
-    rt::disarm(clock);
+    rt::disarm(clock, m);
     rt::leave(m);
     EXPECT_EQ(object.waiters.first, nullptr);
     fires.join();

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "gmp/g.h"
+#include "sched/life/enter.h"
 
 namespace vole::rt {
 
@@ -42,5 +43,11 @@ void spawn_from_timer(M* m, birth b, void* created_at, const void* callable,
 
 // guest_enter for callers that need a running runtime: starts one if none runs.
 void guest_enter_started() noexcept;
+// As enter_either (sched/wait/place.h), for the same callers.
+inline M* enter_either_started() noexcept {
+  if (arch::this_m() != nullptr) return enter();
+  guest_enter_started();
+  return nullptr;
+}
 
 }  // namespace vole::rt

@@ -2,6 +2,7 @@
 
 #include "sched/life/call.h"
 #include "sched/life/enter.h"
+#include "sched/wait/place.h"
 #include "sched/run/lifecycle.h"
 #include "sched/report/question.h"
 #include "sched/state.h"
@@ -34,15 +35,15 @@ class visit {
 // and the records it reads would be gone.
 class reading {
  public:
-  reading() noexcept : m_(this_m() != nullptr ? enter() : nullptr), running_(m_ != nullptr || guest_enter()) {}
-  ~reading() { m_ != nullptr ? leave(m_) : guest_leave(); }
+  reading() noexcept : m_(enter_as(this_m(), running_)) {}
+  ~reading() { leave_either(m_); }
   reading(const reading&) = delete;
   reading& operator=(const reading&) = delete;
   bool running() const noexcept { return running_; }
 
  private:
-  M* m_;
   bool running_;
+  M* m_;
 };
 
 void add_counts_of(const P& p, snapshot& s) noexcept {

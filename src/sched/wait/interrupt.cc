@@ -43,23 +43,16 @@ bool interruptible_wait::arm(M* m) noexcept {
 }
 
 void interruptible_wait::end_inside(M* m) noexcept {
-  m->curg->wait.object = nullptr;
+  if (m != nullptr) m->curg->wait.object = nullptr;
   by_->disarm(link_);
 }
 
 bool interruptible_wait::end(std::uintptr_t told) noexcept {
   const bool served = told != kCanceled;
-  if (self.g == nullptr) {
-    if (!served) return false;
-    guest_enter();
-    by_->disarm(link_);
-    guest_leave();
-    return true;
-  }
-  M* const m = enter();
-  m->curg->wait.object = nullptr;
-  if (served) by_->disarm(link_);
-  leave(m);
+  inside([this, served](M* m) {
+    if (served) return end_inside(m);
+    if (m != nullptr) m->curg->wait.object = nullptr;
+  });
   return served;
 }
 

@@ -10,7 +10,7 @@
 //
 // Who    upstairs: sync, net, time; goroutines and plain threads. Contexts implement interrupter
 //        (time/interrupt.cc); detail::interrupter_of() of vole/detail/context_node.h finds one.
-// Where  arm, disarm, claim, fire: inside the runtime (enter, or guest_enter).
+// Where  arm, disarm, claim, fire: inside the runtime.
 // Law    the record lies in the waiter's frame. `claim` runs under the context's lock. If it says
 //        false, that was the last touch of the record; if it says true, `fire` follows, with no
 //        lock held, and the waiter stays where it is until fire has woken it. So when disarm has
@@ -29,6 +29,7 @@
 #include "base/atomic.h"
 #include "gmp/m.h"
 #include "gmp/waiter.h"
+#include "sched/wait/place.h"
 
 namespace vole::rt {
 
@@ -60,12 +61,10 @@ class interrupter {
 // not in the G: the G's own says how to take out both, the waiter and the interrupt, if the
 // goroutine is abandoned, also after it was served and before it has called disarm.
 //
-// A goroutine:                                  A plain thread:
-//     M* m = enter(); lock                          guest_enter(); lock
-//     if (!wait.arm(m)) unlock, leave               if (!wait.arm(nullptr)) unlock, guest_leave
-//     push_back(queue, &wait.self)                  push_back(queue, &wait.self)
-//     told = park(...)                              unlock, guest_leave
-//     return wait.end(told)                         return wait.end(wait.sleep())
+//     M* m = enter_either(); lock
+//     if (!wait.arm(m)) unlock, leave_either(m)
+//     push_back(queue, &wait.self)
+//     return wait.end(wait.sleep(m, by_commit{...}, why))
 //
 // Every waker of the object claims the waiters it takes off (wait_queue::pop_claimed, claim).
 class interruptible_wait {
@@ -80,14 +79,15 @@ class interruptible_wait {
   // Inside, under the object's lock, before the waiter is queued; m: null for a guest. False: the
   // context is cancelled; there is nothing to end.
   bool arm(M* m) noexcept;
-  // A plain thread's sleep, outside.
-  std::uintptr_t sleep() noexcept {
-    return note_.sleep();
+  // As that of a place. Inside; outside, when it returns what it was told.
+  template <class How>
+  std::uintptr_t sleep(M* m, How how, wait_reason why) noexcept {
+    return rt::sleep(m, how, note_, why);
   }
-  // User context, after the park or the sleep. False: the context ended the wait (told is
-  // kCanceled), and the waiter is off its queue.
+  // User context, after the sleep. False: the context ended the wait (told is kCanceled), and the
+  // waiter is off its queue.
   bool end(std::uintptr_t told) noexcept;
-  // The same for a goroutine that was served, not interrupted, and has entered already.
+  // The same for one that was served, not interrupted, and has entered already.
   void end_inside(M* m) noexcept;
 
   waiter self;

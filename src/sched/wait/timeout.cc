@@ -48,27 +48,33 @@ void sleep_goroutine_until(std::int64_t when, wait_reason why) noexcept {
   park(&start_nap, reinterpret_cast<void*>(static_cast<std::intptr_t>(when)), why);
 }
 
-void arm(timeout& t, waiter* w, std::int64_t when) noexcept {
+void arm(timeout& t, M* m, waiter* w, std::int64_t when) noexcept {
   t.w = w;
   t.object = w->object;
+  t.when = when;
   w->winner = &t.winner;
+  if (m == nullptr) return;
   t.clock.fire = &expire;
   t.clock.arg = &t;
-  add_timer(this_m(), &t.clock, when);
+  add_timer(m, &t.clock, when);
 }
 
-void disarm(timeout& t) noexcept { stop_timer(&t.clock); }
+void disarm(timeout& t, M* m) noexcept {
+  if (m != nullptr) stop_timer(&t.clock);
+}
 
-std::uintptr_t guest_sleep_until(waiter& w, void* object, atomic<std::uint32_t>& winner,
-                                 std::int64_t when) noexcept {
+bool expire_on_thread(timeout& t) noexcept {
+  if (!clock_wins(t.winner)) return false;
+  guest_enter();
+  t.w->unlink(t.object, t.w);
+  guest_leave();
+  return true;
+}
+
+bool sleeps_until(guest_note& note, std::int64_t when) noexcept {
+  if (when == kNoTimer) return true;
   const std::int64_t now = os::now_ns();
-  if ((when <= now || !w.thread->woken.sleep_for(when - now)) && clock_wins(winner)) {
-    guest_enter();
-    w.unlink(object, &w);
-    guest_leave();
-    return kTimedOut;
-  }
-  return w.thread->sleep();
+  return when > now && note.woken.sleep_for(when - now);
 }
 
 }  // namespace vole::rt

@@ -1,7 +1,8 @@
 // A wait that may end by time: the object's waker and the clock compete for the waiter,
 // and the first to claim it has it.
 //
-// Who    upstairs, on a goroutine, between enter and park; and after the park.
+// Who    upstairs, between enter and the wait; and after it. A goroutine's clock is a timer; a plain
+//        thread looks at the clock by itself (sched/wait/place.h).
 // Law    the record lives on the sleeper's stack until the park has returned and, if
 //        it did not return kTimedOut, disarm has been called.
 // Note   the clock's side takes the object's lock to unlink the waiter; that lock is
@@ -23,17 +24,19 @@ struct timeout {
   atomic<std::uint32_t> winner{0};
   waiter* w = nullptr;
   void* object = nullptr;
+  std::int64_t when = kNoTimer;
 };
 
 // The waiter is filled in (object, unlink) and about to be queued, or just was, under the object's
-// lock.
-void arm(timeout& t, waiter* w, std::int64_t when) noexcept;
-void disarm(timeout& t) noexcept;
+// lock. m: null on a plain thread.
+void arm(timeout& t, M* m, waiter* w, std::int64_t when) noexcept;
+// Inside, after the wait, unless the clock ended it.
+void disarm(timeout& t, M* m) noexcept;
 
-// A plain thread's half: w waits on `object`, w.winner is &winner. Sleeps until woken or until
-// `when`. Returns what it was told; kTimedOut if the clock won: then the waiter is off its queue.
-std::uintptr_t guest_sleep_until(waiter& w, void* object, atomic<std::uint32_t>& winner,
-                                 std::int64_t when) noexcept;
+// A plain thread's clock. True: the time came before anybody woke it, and its waiter is off its queue.
+bool expire_on_thread(timeout& t) noexcept;
+// False: it is `when`, and nobody has woken this plain thread. kNoTimer: says true at once.
+bool sleeps_until(guest_note& note, std::int64_t when) noexcept;
 
 // Sleeps until then, any thread. User context on both sides.
 void sleep_until_ns(std::int64_t when, wait_reason why) noexcept;

@@ -4,5 +4,6 @@
 namespace vole::rt {
 
 inline void guest_enter_started() noexcept {}
+inline M* enter_either_started() noexcept { return arch::this_m(); }
 
 }  // namespace vole::rt

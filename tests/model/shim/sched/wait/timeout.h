@@ -10,22 +10,29 @@ namespace vole::rt {
 
 inline constexpr std::uintptr_t kTimedOut = 2;
 
-struct timeout {};
-inline void arm(timeout&, waiter*, std::int64_t) noexcept {}
-inline void disarm(timeout&) noexcept {}
+struct timeout {
+  atomic<std::uint32_t> winner{0};
+  waiter* w = nullptr;
+  void* object = nullptr;
+  std::int64_t when = kNoTimer;
+};
+inline void arm(timeout& t, M*, waiter* w, std::int64_t when) noexcept {
+  t.w = w;
+  t.object = w->object;
+  t.when = when;
+  w->winner = &t.winner;
+}
+inline void disarm(timeout&, M*) noexcept {}
 inline void sleep_until_ns(std::int64_t, wait_reason) noexcept {}
 
-inline std::uintptr_t guest_sleep_until(waiter& w, void* object, atomic<std::uint32_t>& winner,
-                                        std::int64_t when) noexcept {
+inline bool expire_on_thread(timeout& t) noexcept {
   std::uint32_t none = 0;
-  if (!w.thread->woken.sleep_for(when) && winner.compare_exchange_strong(none, 1, seq_cst)) {
-    guest_enter();
-    w.unlink(object, &w);
-    guest_leave();
-    return kTimedOut;
-  }
-  w.thread->woken.sleep();
-  return w.thread->value;
+  if (!t.winner.compare_exchange_strong(none, 1, seq_cst)) return false;
+  t.w->unlink(t.object, t.w);
+  return true;
+}
+inline bool sleeps_until(guest_note& note, std::int64_t when) noexcept {
+  return when == kNoTimer || note.woken.sleep_for(when);
 }
 
 }  // namespace vole::rt
