@@ -91,7 +91,7 @@ class Layers(PlannedHouse):
 
     def test_an_include_beside_the_door(self):
         self.assert_refused(
-            "src/sync/wg.cc", '#include "sched/work/loop.h"\n', "only park.h, wait/interrupt.h, wait/place.h, wait/timeout.h, wake_policy/contention.h of sched")
+            "src/sync/wg.cc", '#include "sched/work/loop.h"\n', "only park.h, wait/deadline.h, wait/interrupt.h, wait/place.h, wake_policy/contention.h of sched")
 
     def test_an_include_of_a_ports_private_header(self):
         self.assert_refused(

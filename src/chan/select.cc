@@ -27,7 +27,7 @@
 #include "gmp/waited_places.h"
 #include "os/os.h"
 #include "sched/wait/place.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "sched/life/value_move.h"
 
 namespace vole {

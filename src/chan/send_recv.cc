@@ -6,7 +6,7 @@
 #include "os/os.h"
 #include "sched/wake_policy/contention.h"
 #include "sched/wait/place.h"
-#include "sched/wait/timeout.h"
+#include "sched/wait/deadline.h"
 #include "sched/life/value_move.h"
 
 namespace vole {
@@ -82,7 +82,7 @@ template <class Direction>
   waiter* const self = mine.self(m, &c, Direction::unlink);
   self->slot = slot;
   if (m == nullptr) race::release(self);  // a goroutine's edge is the park
-  rt::timeout clock;
+  rt::deadline clock;
   if (when != kNever) rt::arm(clock, m, self, when);
   enqueue_contested(c, Direction::queue(c), self);
   const std::uintptr_t told = mine.sleep_in_time(m, rt::by_freeing{by}, Direction::why, clock);

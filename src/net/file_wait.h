@@ -14,7 +14,7 @@
 #include "poll/watch.h"
 #include "sched/park.h"
 #include "sched/wait/interrupt.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 
 namespace vole {
 inline namespace v0 {

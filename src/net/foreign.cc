@@ -11,7 +11,7 @@
 #include "sched/life/belonging.h"
 #include "sched/life/call.h"
 #include "sched/park.h"
-#include "sched/wait/timeout.h"
+#include "sched/wait/deadline.h"
 #include "sched/work/home.h"
 
 namespace vole {

@@ -29,7 +29,7 @@
 #include "sched/wait/interrupt.h"
 #include "sched/wait/place.h"
 #include "sched/park.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 
 namespace vole {
 inline namespace v0 {

@@ -36,7 +36,7 @@ bool lock_until(waitable& s, std::int64_t when) noexcept {
     }
     waiter* const w = here.self(m, &s, &unlink_waiter);
     mutex_queue_locked(s, mine, w);
-    rt::timeout clock;
+    rt::deadline clock;
     rt::arm(clock, m, w, when);
     const std::uintptr_t told = here.sleep_armed(m, unlocking_of(s), rt::wait_reason::mutex, clock);
     if (told == rt::kTimedOut) return false;

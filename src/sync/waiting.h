@@ -76,7 +76,7 @@ template <class What, class Object>
   M* const m = what.enter(rt::this_m());
   if (take_inside(what, s, m)) return what.at_once;
   waiter* const w = mine.self(m, &s, What::unlink);
-  rt::timeout clock;
+  rt::deadline clock;
   if (when != rt::kNoTimer) rt::arm(clock, m, w, when);
   what.queue_locked(s, w);
   return mine.sleep_in_time(m, letting_go{what, s}, What::why, clock);

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "chan/core.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "time/detached_call.h"
 
 namespace vole {

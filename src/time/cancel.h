@@ -52,7 +52,7 @@
 #include "base/lock.h"
 #include "sched/wait/interrupt.h"
 #include "sched/park.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 
 namespace vole {
 inline namespace v0 {

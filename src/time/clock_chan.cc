@@ -31,7 +31,7 @@
 #include "base/lock.h"
 #include "chan/core.h"
 #include "os/os.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "time/detached_call.h"
 #include "time/next_tick.h"
 

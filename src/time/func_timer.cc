@@ -9,7 +9,7 @@
 
 #include "base/atomic.h"
 #include "base/lock.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "time/detached_call.h"
 
 namespace vole {

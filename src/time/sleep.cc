@@ -9,7 +9,7 @@
 
 #include "os/os.h"
 #include "sched/park.h"
-#include "sched/wait/timeout.h"
+#include "sched/wait/deadline.h"
 #include "time/cancel.h"
 
 namespace vole {

@@ -1,6 +1,6 @@
 // A timer_set: what its hint says, and stop against fire, from other threads and from the function.
 //
-// Note   the firing loop is that of sched/wait/timers.cc without a scheduler around it.
+// Note   the firing loop is that of sched/wait/p_timers.cc without a scheduler around it.
 
 #include "timer/timer_set.h"
 

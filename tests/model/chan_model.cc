@@ -51,14 +51,14 @@ enum class fault {
   keeps_orphan,        // a waiter whose time was over does not let go
 };
 
-std::uintptr_t sleep_until_late(rt::guest_note& note, rt::timeout& t) noexcept {
+std::uintptr_t sleep_until_late(rt::guest_note& note, rt::deadline& t) noexcept {
   return rt::sleeps_until(note, t.when) || !rt::expire_on_thread(t) ? note.sleep() : rt::kTimedOut;
 }
 
 template <fault F, class Direction>
 step faulty(chan_core& c, void* slot, std::int64_t when) noexcept {
   rt::guest_note sleeper;
-  rt::timeout clock;
+  rt::deadline clock;
   waiter self;
   self.thread = &sleeper;
   self.slot = slot;
@@ -216,7 +216,7 @@ template <fault F>
 struct orphaned {
   struct party {
     rt::guest_note note;
-    rt::timeout clock;
+    rt::deadline clock;
     waiter self;
     value slot{0};
   };

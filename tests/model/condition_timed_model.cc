@@ -51,7 +51,7 @@ bool wait_until(waitable& s, waitable& held_mutex) noexcept {
     return condition_wait_until(s, held_mutex, kSoon);
   rt::place here;
   waiter& mine = *here.self(nullptr, &s, &unlink_waiter);
-  rt::timeout clock;
+  rt::deadline clock;
   rt::arm(clock, nullptr, &mine, kSoon);
   lock(s);
   condition_queue_locked(s, &mine, held_mutex);

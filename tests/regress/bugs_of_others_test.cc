@@ -15,7 +15,7 @@
 #include "poll/poll.h"
 #include "regress.h"
 #include "sched/park.h"
-#include "sched/wait/timeout.h"
+#include "sched/wait/deadline.h"
 #include "sync/waitable.h"
 
 namespace {
@@ -62,7 +62,7 @@ TEST_P(BugsOfOthers, TheClockOfAWaitThatIsOverLeavesTheNextAlone) {
 TEST_P(BugsOfOthers, AClockMayFireBeforeTheWaiterIsAway) {
   run([] {
     vole::detail::waitable object{};
-    rt::timeout clock;
+    rt::deadline clock;
     std::atomic<bool> armed{false};
     std::thread fires([&] {
       while (!armed) std::this_thread::yield();

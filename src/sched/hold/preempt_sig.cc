@@ -19,7 +19,7 @@
 #include "sched/state.h"
 #include "sched/hold/strict.h"
 #include "sched/hold/thread.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "sched/work/wake.h"
 #include "sched/hold/world.h"
 #include "trace/emit.h"

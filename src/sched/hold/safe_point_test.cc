@@ -14,7 +14,7 @@
 #include "sched/life/enter.h"
 #include "sched/park.h"
 #include "sched/state.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 
 namespace vole::rt {
 namespace {

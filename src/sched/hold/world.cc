@@ -10,7 +10,7 @@
 #include "sched/life/enter.h"
 #include "sched/run/lifecycle.h"
 #include "sched/state.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "sched/watch/sysmon.h"
 #include "sched/work/env.h"
 #include "sched/work/home.h"

@@ -16,7 +16,7 @@
 #include "sched/hold/retake.h"
 #include "sched/state.h"
 #include "sched/hold/thread.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 
 namespace vole::rt {
 namespace {

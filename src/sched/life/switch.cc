@@ -12,7 +12,7 @@
 #include "sched/park.h"
 #include "sched/life/records.h"
 #include "sched/state.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "sched/work/wake.h"
 #include "trace/emit.h"
 

@@ -8,7 +8,7 @@
 #include "sched/life/call.h"
 #include "sched/hold/safe_point.h"
 #include "sched/state.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "sched/hold/world.h"
 
 namespace vole::rt::schedtrace {

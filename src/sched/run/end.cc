@@ -10,7 +10,7 @@
 #include "sched/park.h"
 #include "sched/state.h"
 #include "sched/hold/strict.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "sched/hold/world.h"
 #include "sched/wake_policy/policy.h"
 #include "trace/emit.h"

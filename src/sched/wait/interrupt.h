@@ -33,7 +33,7 @@
 
 namespace vole::rt {
 
-inline constexpr std::uintptr_t kCanceled = 3;  // beside kTimedOut of sched/wait/timeout.h
+inline constexpr std::uintptr_t kCanceled = 3;  // beside kTimedOut of sched/wait/deadline.h
 
 struct interrupt {
   // May take locks of a higher rank than object.

@@ -1,5 +1,5 @@
 // Whoever waits: a goroutine, which parks, or a plain thread, which sleeps. Here, and nowhere upstairs,
-// the two are told apart; a clock is the third that may end a wait (timeout.h).
+// the two are told apart; a clock is the third that may end a wait (deadline.h).
 //
 //     place mine;
 //     M* m = enter_either();                     null: a plain thread, which is a guest
@@ -24,7 +24,7 @@
 #include <utility>
 
 #include "sched/park.h"
-#include "sched/wait/timeout.h"
+#include "sched/wait/deadline.h"
 
 namespace vole::rt {
 
@@ -84,7 +84,7 @@ struct by_freeing {
 
 // Inside. Lets go, and sleeps; m is null: on that note, until `when`. Then given_up() is called, outside,
 // which says false if somebody else has ended the wait. What it was told; kTimedOut: it gave up.
-// On a goroutine it has no clock but those that were armed (timeout.h).
+// On a goroutine it has no clock but those that were armed (deadline.h).
 template <class How, class GivenUp>
 std::uintptr_t sleep_until(M* m, How how, guest_note& note, wait_reason why, std::int64_t when,
                            GivenUp given_up) noexcept {
@@ -142,12 +142,12 @@ class place {
   // With a clock that was armed, or not. kTimedOut: it came first, and the waiter is off its queue. Else
   // the clock may be armed still.
   template <class How>
-  std::uintptr_t sleep_armed(M* m, How how, wait_reason why, timeout& t) noexcept {
+  std::uintptr_t sleep_armed(M* m, How how, wait_reason why, deadline& t) noexcept {
     return sleep_until(m, how, why, t.when, [&t] { return expire_on_thread(t); });
   }
   // The same, and nothing is armed any more.
   template <class How>
-  std::uintptr_t sleep_in_time(M* m, How how, wait_reason why, timeout& t) noexcept {
+  std::uintptr_t sleep_in_time(M* m, How how, wait_reason why, deadline& t) noexcept {
     const std::uintptr_t told = sleep_armed(m, how, why, t);
     if (m == nullptr || told == kTimedOut) return told;
     inside([&t](M* now) { disarm(t, now); });

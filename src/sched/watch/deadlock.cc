@@ -7,7 +7,7 @@
 #include "sched/report/reporter.h"
 #include "sched/state.h"
 #include "sched/work/home.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 
 namespace vole::rt::deadlock {
 namespace {

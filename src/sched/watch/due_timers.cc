@@ -1,7 +1,7 @@
 #include "sched/watch/due_timers.h"
 
 #include "sched/state.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "sched/work/env.h"
 #include "sched/work/idle.h"
 

@@ -4,7 +4,7 @@
 #include "sched/life/call.h"
 #include "sched/report/reporter.h"
 #include "sched/state.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 
 namespace vole::rt::stall {
 namespace {

@@ -7,7 +7,7 @@
 #include "sched/policy/slices.h"
 #include "sched/report/schedtrace.h"
 #include "sched/state.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "sched/wake_policy/look.h"
 #include "sched/watch/chores.h"
 #include "sched/watch/deadlock.h"

@@ -9,7 +9,7 @@
 #include "sched/hold/safe_point.h"
 #include "sched/state.h"
 #include "sched/hold/thread.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "sched/hold/world.h"
 #include "sched/wake_policy/policy.h"
 #include "trace/house.h"

@@ -8,7 +8,7 @@
 #include "sched/state.h"
 #include "sched/watch/sysmon.h"
 #include "sched/hold/thread.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "sched/wake_policy/policy.h"
 #include "trace/emit.h"
 

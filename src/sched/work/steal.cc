@@ -6,7 +6,7 @@
 #include "sched/work/env.h"
 #include "sched/work/find.h"
 #include "sched/state.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "sched/wake_policy/policy.h"
 
 namespace vole::rt {

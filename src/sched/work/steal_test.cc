@@ -18,7 +18,7 @@
 #include "sched/hold/retake.h"
 #include "sched/state.h"
 #include "sched/wake_policy/policy.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 #include "sched/work/wake.h"
 
 namespace vole::rt {

@@ -10,7 +10,7 @@
 //        and wakes it once.
 // Note   a goroutine that parks while all its Ms are in commits waits for one of them:
 //        give it as many as it can need. A thread that runs no goroutine is a plain thread.
-// Note   wake(), and expire_on_thread() and sleeps_until() (timeout.h), are copies of the shipped ones.
+// Note   wake(), and expire_on_thread() and sleeps_until() (deadline.h), are copies of the shipped ones.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The twin of src/sched/wait/timers.h: plain threads have no timers, they sleep for a time.
+// The twin of src/sched/wait/p_timers.h: plain threads have no timers, they sleep for a time.
 #pragma once
 
 #include <cstdint>

@@ -13,13 +13,13 @@
 
 #include "gmp/wait_reason.h"
 #include "gmp/waiter.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 
 namespace vole::rt {
 
 inline constexpr std::uintptr_t kTimedOut = 2;
 
-struct timeout {
+struct deadline {
   timer clock;
   atomic<std::uint32_t> winner{0};
   waiter* w = nullptr;
@@ -29,12 +29,12 @@ struct timeout {
 
 // The waiter is filled in (object, unlink) and about to be queued, or just was, under the object's
 // lock. m: null on a plain thread.
-void arm(timeout& t, M* m, waiter* w, std::int64_t when) noexcept;
+void arm(deadline& t, M* m, waiter* w, std::int64_t when) noexcept;
 // Inside, after the wait, unless the clock ended it.
-void disarm(timeout& t, M* m) noexcept;
+void disarm(deadline& t, M* m) noexcept;
 
 // A plain thread's clock. True: the time came before anybody woke it, and its waiter is off its queue.
-bool expire_on_thread(timeout& t) noexcept;
+bool expire_on_thread(deadline& t) noexcept;
 // False: it is `when`, and nobody has woken this plain thread. kNoTimer: says true at once.
 bool sleeps_until(guest_note& note, std::int64_t when) noexcept;
 

@@ -1,31 +1,31 @@
-// The twin of src/sched/wait/timeout.h: a plain thread's half.
+// The twin of src/sched/wait/deadline.h: a plain thread's half.
 #pragma once
 
 #include <cstdint>
 
 #include "sched/park.h"
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 
 namespace vole::rt {
 
 inline constexpr std::uintptr_t kTimedOut = 2;
 
-struct timeout {
+struct deadline {
   atomic<std::uint32_t> winner{0};
   waiter* w = nullptr;
   void* object = nullptr;
   std::int64_t when = kNoTimer;
 };
-inline void arm(timeout& t, M*, waiter* w, std::int64_t when) noexcept {
+inline void arm(deadline& t, M*, waiter* w, std::int64_t when) noexcept {
   t.w = w;
   t.object = w->object;
   t.when = when;
   w->winner = &t.winner;
 }
-inline void disarm(timeout&, M*) noexcept {}
+inline void disarm(deadline&, M*) noexcept {}
 inline void sleep_until_ns(std::int64_t, wait_reason) noexcept {}
 
-inline bool expire_on_thread(timeout& t) noexcept {
+inline bool expire_on_thread(deadline& t) noexcept {
   std::uint32_t none = 0;
   if (!t.winner.compare_exchange_strong(none, 1, seq_cst)) return false;
   t.w->unlink(t.object, t.w);

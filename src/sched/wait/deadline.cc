@@ -1,4 +1,4 @@
-#include "sched/wait/timeout.h"
+#include "sched/wait/deadline.h"
 
 #include "os/os.h"
 #include "sched/life/enter.h"
@@ -15,7 +15,7 @@ bool clock_wins(atomic<std::uint32_t>& winner) noexcept {
 }
 
 void expire(timer* clock, M* m) noexcept {
-  auto& t = *static_cast<timeout*>(clock->arg);
+  auto& t = *static_cast<deadline*>(clock->arg);
   if (!clock_wins(t.winner)) return;
   waiter* const w = t.w;
   w->unlink(t.object, w);
@@ -48,7 +48,7 @@ void sleep_goroutine_until(std::int64_t when, wait_reason why) noexcept {
   park(&start_nap, reinterpret_cast<void*>(static_cast<std::intptr_t>(when)), why);
 }
 
-void arm(timeout& t, M* m, waiter* w, std::int64_t when) noexcept {
+void arm(deadline& t, M* m, waiter* w, std::int64_t when) noexcept {
   t.w = w;
   t.object = w->object;
   t.when = when;
@@ -59,11 +59,11 @@ void arm(timeout& t, M* m, waiter* w, std::int64_t when) noexcept {
   add_timer(m, &t.clock, when);
 }
 
-void disarm(timeout& t, M* m) noexcept {
+void disarm(deadline& t, M* m) noexcept {
   if (m != nullptr) stop_timer(&t.clock);
 }
 
-bool expire_on_thread(timeout& t) noexcept {
+bool expire_on_thread(deadline& t) noexcept {
   if (!clock_wins(t.winner)) return false;
   guest_enter();
   t.w->unlink(t.object, t.w);

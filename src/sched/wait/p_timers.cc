@@ -1,4 +1,4 @@
-#include "sched/wait/timers.h"
+#include "sched/wait/p_timers.h"
 
 #include <utility>
 
