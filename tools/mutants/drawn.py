@@ -4,6 +4,7 @@
     tools/mutants/drawn.py                       20 of them, beside build/dev
     tools/mutants/drawn.py --count 200 --seed 7  these, again
     tools/mutants/drawn.py --rooms chan,sync     in these rooms only
+    tools/mutants/drawn.py --orders --count 999  every order that a model sees, made weaker; the models only
     tools/mutants/drawn.py --list                what would be changed; nothing is built
 
 A mutant is one place changed: a condition turned round, a call left out, the order of an atomic made
@@ -47,6 +48,9 @@ RULES = (
 )
 
 
+WEAKER = "std::memory_order_relaxed"
+
+
 def code_of(text):
     """The text with what is no code blanked, every character in its place."""
     return re.sub(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"|(?m:^ *#.*$)', lambda m: " " * len(m.group()), text)
@@ -73,15 +77,21 @@ class Drawn(Mutant):
         return text[:begin] + self.new + text[end:]
 
 
-def programs_for(root, build, file):
-    """Those that see this file changed, quick ones first."""
+def models_of(root, file):
+    name = file.removeprefix("src/")
+    return [f"model_{path.stem}" for path in sorted((root / "tests/model").glob("*_model.cc"))
+            if f'"{name}"' in path.read_text(encoding="utf-8")]
+
+
+def programs_for(root, build, file, orders):
+    """Those that see this file changed, quick ones first. x86 keeps most orders by itself: of orders only models tell."""
+    if orders:
+        return models_of(root, file)
     if file.endswith(".cc"):
         return list(PROGRAMS)
     name = file.removeprefix("src/")
-    found = [test for test, source in sorted(build.sources().items())
-             if f'"{name}"' in (root / source).read_text(encoding="utf-8")]
-    return found + [f"model_{path.stem}" for path in sorted((root / "tests/model").glob("*_model.cc"))
-                    if f'"{name}"' in path.read_text(encoding="utf-8")]
+    return [test for test, source in sorted(build.sources().items())
+            if f'"{name}"' in (root / source).read_text(encoding="utf-8")] + models_of(root, file)
 
 
 def suite_of(build, root, program):
@@ -93,13 +103,14 @@ def suite_of(build, root, program):
     return ":".join(f"*{suite}.*" for suite in sorted(set(re.findall(r"^TEST(?:_[PF])?\((\w+),", text, re.M))))
 
 
-def verdict(build, root, place):
+def verdict(build, root, place, orders):
     """caught by, "survives", or why it is no mutant"""
     file, begin, end, new = place
     seen = False
-    for program in programs_for(root, build, file):
+    for program in programs_for(root, build, file, orders):
+        units = (f"tests/model/{program.removeprefix('model_')}.cc",) if orders else ()  # it includes the file
         mutant = Drawn(name=f"drawn_{os.getpid()}", mechanisms=(), file=file, old=f"{begin}:{end}", new=new,
-                       program=program, case="*")
+                       program=program, case="*", units=units)
         try:
             path = build.mutate(mutant)
         except BuildError as error:
@@ -122,17 +133,21 @@ def main():
     parser.add_argument("--seed", type=int, default=int(os.environ.get("VOLE_SEED", random.randrange(1 << 31))))
     parser.add_argument("--rooms", default=ROOMS)
     parser.add_argument("--seconds", type=int, default=0, help="draws no more after so many; 0: no limit")
+    parser.add_argument("--orders", action="store_true", help="made weaker; what the models say")
+    parser.add_argument("--no-build", action="store_true", help="the tests are built already")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
     root = arguments.root.resolve()
     all_places = list(places(root, arguments.rooms.split(",")))
+    if arguments.orders:
+        all_places = [place for place in all_places if place[3] == WEAKER and models_of(root, place[0])]
     drawn = random.Random(arguments.seed).sample(all_places, min(arguments.count, len(all_places)))
     print(f"drawn: {len(drawn)} of {len(all_places)} places, VOLE_SEED={arguments.seed}", flush=True)
     build = None
     if not arguments.list:
         build = Build(root, arguments.build or root / "build/dev", root / "build/mutants")
         if not arguments.no_build:
-            tests = {program for place in drawn for program in programs_for(root, build, place[0])}
+            tests = {program for place in drawn for program in programs_for(root, build, place[0], arguments.orders)}
             build.make(sorted({build.test_target(test) for test in tests}), os.cpu_count())
     caught = survive = 0
     begin = time.monotonic()
@@ -146,7 +161,7 @@ def main():
         if arguments.list:
             print(where)
             continue
-        said = verdict(build, root, place)
+        said = verdict(build, root, place, arguments.orders)
         caught += said.startswith("caught")
         survive += said == "survives"
         print(f"{said:<40} {where}", flush=True)
