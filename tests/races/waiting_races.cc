@@ -336,6 +336,24 @@ RACE(wait_before_add) {
   group.wait();
 }
 
+// Who waits is woken by the second alone.
+RACE(read_before_wait) {
+  vole::wait_group group;
+  SHARED(x);
+  step wrote;
+  group.go([&] {
+    x = 1;
+    wrote.now();
+  });
+  group.go([&] { wrote.after(); });
+  if constexpr (kRacy) {
+    wrote.after();
+    races::use(x);
+  }
+  group.wait();
+  races::use(x);
+}
+
 // done() comes before wait(), add() before nothing.
 RACE(positive_add_orders_nothing) {
   vole::wait_group group;
