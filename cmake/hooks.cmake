@@ -9,6 +9,10 @@ set_target_properties(vole_hooks_archive PROPERTIES
 target_link_libraries(vole_hooks_archive PUBLIC vole PRIVATE ${CMAKE_DL_LIBS})
 target_compile_options(vole_hooks_archive PRIVATE -U_FORTIFY_SOURCE)  # libc's own twins of the names
 vole_own_code(vole_hooks_archive)
+if(VOLE_SANITIZE MATCHES "thread")  # as the library: cmake/races.cmake
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -fno-sanitize=thread)
+  vole_hide_from_tsan(vole_hooks_archive)
+endif()
 vole_sees_rooms(vole_hooks_archive)
 
 # Nobody refers to these functions by a name that is not libc's, too: all of the archive is taken,

@@ -21,7 +21,7 @@ bool park_until_ended(const caller& by, pid_t child) noexcept {
   if (fd < 0) return false;
   pollfd p{static_cast<int>(fd), POLLIN, 0};
   const long n = park_until_ready(by, &p, 1, foreign::kNoDeadline);
-  kernel::close(fd);
+  kernel::close(p.fd);
   return n == 1 && (p.revents & POLLNVAL) == 0;
 }
 

@@ -1,6 +1,6 @@
 """Runs a program in several ways; each must print the same.
 
-compare.py [--with VARIABLE=VALUE,...] PROGRAM [[--with ...] PROGRAM]...
+compare.py [--launcher PROGRAM] [--with VARIABLE=VALUE,...] PROGRAM [[--with ...] PROGRAM]...
 """
 
 import difflib
@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 
-def output_of(settings, program):
-    done = subprocess.run([program], capture_output=True, text=True, errors="replace", timeout=120,
+def output_of(launcher, settings, program):
+    done = subprocess.run(launcher + [program], capture_output=True, text=True, errors="replace", timeout=120,
                           stdin=subprocess.DEVNULL, env={**os.environ, **settings})
     if done.returncode != 0:
         sys.exit(f"{settings} {program}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
@@ -18,23 +18,25 @@ def output_of(settings, program):
 
 
 def main():
-    runs, settings = [], {}
+    runs, settings, launcher = [], {}, []
     words = iter(sys.argv[1:])
     for word in words:
         if word == "--with":
             name, _, value = next(words).partition("=")
             settings[name] = value
+        elif word == "--launcher":
+            launcher = [next(words)]
         else:
             runs.append((settings, word))
             settings = {}
-    expected = output_of(*runs[0])
+    expected = output_of(launcher, *runs[0])
     if len(expected) < 2 or expected[-1] != "end":
         sys.exit(f"{runs[0]} did not come to its end: {expected[-3:]}")
     for wrong in ("TOO SHORT", "TOO LONG"):
         if any(wrong in line for line in expected):
             sys.exit("\n".join(expected))
     for run in runs[1:]:
-        got = output_of(*run)
+        got = output_of(launcher, *run)
         if got != expected:
             sys.exit("\n".join(difflib.unified_diff(expected, got, "bare", str(run), lineterm="")))
     print(f"{len(expected)} lines, {len(runs)} ways")

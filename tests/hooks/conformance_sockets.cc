@@ -270,8 +270,13 @@ SCENARIO(passed_descriptors) {
   {
     const beside sender([&] {
       alignas(cmsghdr) char mine[CMSG_SPACE(sizeof(int))] = {};
-      msghdr out = m;
+      char mine_too = 'x';
+      iovec part_of_mine{&mine_too, 1};
+      msghdr out{};
+      out.msg_iov = &part_of_mine;
+      out.msg_iovlen = 1;
       out.msg_control = mine;
+      out.msg_controllen = sizeof(mine);
       cmsghdr* const c = CMSG_FIRSTHDR(&out);
       c->cmsg_level = SOL_SOCKET;
       c->cmsg_type = SCM_RIGHTS;

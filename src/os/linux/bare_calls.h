@@ -4,8 +4,8 @@
 //
 // Who    this folder.
 // Where  anywhere, signal handlers included.
-// Note   ThreadSanitizer learns from libc's functions what one thread tells another by a file: there
-//        they are called.
+// Note   ThreadSanitizer learns from its own functions what one thread tells another by a file: there
+//        they are called (seen_calls.h).
 // Proof  tools/check_hooked.py: the library refers to none of the replaced names
 #pragma once
 
@@ -24,78 +24,69 @@
 
 #include "arch/system_call.h"
 
+#if defined(VOLE_SANITIZE_THREAD)
+#include "os/linux/seen_calls.h"
+#endif
+
 namespace vole::os::bare {
 
 inline constexpr std::size_t kSignalSet = 8;  // bytes of the kernel's
 
 #if defined(VOLE_SANITIZE_THREAD)
-template <class Call>
-long told(Call call) noexcept {
-  const int before = errno;
-  const auto result = call();
-  const int error = errno;
-  errno = before;
-  return result < 0 ? -static_cast<long>(error) : static_cast<long>(result);
-}
-#define VOLE_BARE(number, name, ...) told([&] { return ::name(__VA_ARGS__); })
+#define VOLE_BARE(number, ...) seen::call<number>(__VA_ARGS__)
 #else
-#define VOLE_BARE(number, name, ...) arch::system_call(number, __VA_ARGS__)
+#define VOLE_BARE(number, ...) arch::system_call(number, __VA_ARGS__)
 #endif
 
 inline long read(int fd, void* to, std::size_t n) noexcept {
-  return VOLE_BARE(SYS_read, read, fd, to, n);
+  return VOLE_BARE(SYS_read, fd, to, n);
 }
 inline long write(int fd, const void* from, std::size_t n) noexcept {
-  return VOLE_BARE(SYS_write, write, fd, from, n);
+  return VOLE_BARE(SYS_write, fd, from, n);
 }
 inline long writev(int fd, const iovec* parts, int n) noexcept {
-  return VOLE_BARE(SYS_writev, writev, fd, parts, n);
+  return VOLE_BARE(SYS_writev, fd, parts, n);
 }
 inline long recvfrom(int fd, void* to, std::size_t n, int flags, sockaddr* peer,
                      socklen_t* size) noexcept {
-  return VOLE_BARE(SYS_recvfrom, recvfrom, fd, to, n, flags, peer, size);
+  return VOLE_BARE(SYS_recvfrom, fd, to, n, flags, peer, size);
 }
 inline long recvmsg(int fd, msghdr* m, int flags) noexcept {
-  return VOLE_BARE(SYS_recvmsg, recvmsg, fd, m, flags);
+  return VOLE_BARE(SYS_recvmsg, fd, m, flags);
 }
 inline long sendto(int fd, const void* from, std::size_t n, int flags, const sockaddr* peer,
                    socklen_t size) noexcept {
-  return VOLE_BARE(SYS_sendto, sendto, fd, from, n, flags, peer, size);
+  return VOLE_BARE(SYS_sendto, fd, from, n, flags, peer, size);
 }
 inline long sendmsg(int fd, const msghdr* m, int flags) noexcept {
-  return VOLE_BARE(SYS_sendmsg, sendmsg, fd, m, flags);
+  return VOLE_BARE(SYS_sendmsg, fd, m, flags);
 }
 inline long sendfile(int to, int from, off_t* offset, std::size_t n) noexcept {
-  return VOLE_BARE(SYS_sendfile, sendfile, to, from, offset, n);
+  return VOLE_BARE(SYS_sendfile, to, from, offset, n);
 }
 inline long splice(int from, int to, std::size_t n, unsigned flags) noexcept {
-  return VOLE_BARE(SYS_splice, splice, from, nullptr, to, nullptr, n, flags);
+  return VOLE_BARE(SYS_splice, from, nullptr, to, nullptr, n, flags);
 }
 inline long accept4(int fd, sockaddr* peer, socklen_t* size, int flags) noexcept {
-  return VOLE_BARE(SYS_accept4, accept4, fd, peer, size, flags);
+  return VOLE_BARE(SYS_accept4, fd, peer, size, flags);
 }
 inline long connect(int fd, const sockaddr* to, socklen_t size) noexcept {
-  return VOLE_BARE(SYS_connect, connect, fd, to, size);
+  return VOLE_BARE(SYS_connect, fd, to, size);
 }
-inline long close(int fd) noexcept { return VOLE_BARE(SYS_close, close, fd); }
+inline long close(int fd) noexcept { return VOLE_BARE(SYS_close, fd); }
 inline long waitid(idtype_t what, id_t id, siginfo_t* about, int flags) noexcept {
-#if defined(VOLE_SANITIZE_THREAD)
-  return told([&] { return ::waitid(what, id, about, flags); });
-#else
-  return arch::system_call(SYS_waitid, what, id, about, flags, nullptr);
-#endif
+  return VOLE_BARE(SYS_waitid, what, id, about, flags, nullptr);
 }
 // null: for ever. The kernel's in every build: the hooks' own waits come here.
 inline long ppoll(pollfd* fds, nfds_t n, const timespec* t) noexcept {
   timespec left = t != nullptr ? *t : timespec{};  // the kernel writes to it
   return arch::system_call(SYS_ppoll, fds, n, t != nullptr ? &left : nullptr, nullptr, kSignalSet);
 }
+inline long epoll_ctl(int set, int operation, int fd, epoll_event* what) noexcept {
+  return VOLE_BARE(SYS_epoll_ctl, set, operation, fd, what);
+}
 inline long epoll_wait(int set, epoll_event* found, int most, int ms) noexcept {
-#if defined(VOLE_SANITIZE_THREAD)
-  return told([&] { return ::epoll_wait(set, found, most, ms); });
-#else
-  return arch::system_call(SYS_epoll_pwait, set, found, most, ms, nullptr, kSignalSet);
-#endif
+  return VOLE_BARE(SYS_epoll_pwait, set, found, most, ms, nullptr, kSignalSet);
 }
 
 #undef VOLE_BARE

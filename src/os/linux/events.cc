@@ -33,7 +33,7 @@ int control(const event_set& s, int operation, int fd, std::uint32_t what,
   epoll_event e{};
   e.events = what;
   e.data.u64 = data;
-  return epoll_ctl(s.set, operation, fd, &e) == 0 ? 0 : errno;
+  return static_cast<int>(-bare::epoll_ctl(s.set, operation, fd, &e));
 }
 
 long wait_ns(int set, epoll_event* found, std::int64_t ns) noexcept {
