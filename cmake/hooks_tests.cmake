@@ -1,23 +1,29 @@
 # tests/hooks: one program of what every hooked call answers, compared three ways; and a stress. An
-# emulator's system calls are not the kernel's, and ThreadSanitizer takes the hooks' own stores to errno,
-# and closes that it did not see, for races.
-if(CMAKE_CROSSCOMPILING OR VOLE_SANITIZE MATCHES "thread")
+# emulator's system calls are not the kernel's.
+if(CMAKE_CROSSCOMPILING)
   return()
 endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/hooks/conformance*.cc)
+add_library(hooks_caller SHARED ${PROJECT_SOURCE_DIR}/tests/hooks/caller.cc)
+set_target_properties(hooks_caller PROPERTIES OUTPUT_NAME sqlite3-caller  # must not park
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/hooks)
 foreach(kind IN ITEMS bare hooked)
   add_executable(hooks_conformance_${kind} ${sources})
   set_target_properties(hooks_conformance_${kind} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/hooks)
-  target_link_libraries(hooks_conformance_${kind} PRIVATE Threads::Threads util)
+  target_link_libraries(hooks_conformance_${kind} PRIVATE Threads::Threads util hooks_caller)
   target_compile_options(hooks_conformance_${kind} PRIVATE -g1)
 endforeach()
 target_compile_features(hooks_conformance_bare PRIVATE cxx_std_20)
 target_compile_definitions(hooks_conformance_hooked PRIVATE VOLE_CONFORMANCE_HOOKED)
 target_link_libraries(hooks_conformance_hooked PRIVATE vole::hooks)
 
-set(ways $<TARGET_FILE:hooks_conformance_bare> $<TARGET_FILE:hooks_conformance_hooked>
+set(ways)
+if(vole_test_launcher)
+  set(ways --launcher ${vole_test_launcher})
+endif()
+list(APPEND ways $<TARGET_FILE:hooks_conformance_bare> $<TARGET_FILE:hooks_conformance_hooked>
   --with VOLE_DEBUG=storm=100 $<TARGET_FILE:hooks_conformance_hooked>)
 if(TARGET vole_preload)
   list(APPEND ways
@@ -46,6 +52,21 @@ set_property(TEST ${VOLE_TEST_PREFIX}hooks_stress_storm APPEND PROPERTY ENVIRONM
 vole_add_hooks_stress(hooks_stress_10000 10000)
 set_tests_properties(${VOLE_TEST_PREFIX}hooks_stress_10000 PROPERTIES
   LABELS "hooks;slow" PROCESSORS 2)
+
+# What a hooked call orders, and what not (tests/races).
+if(VOLE_SANITIZE MATCHES "thread" AND NOT VOLE_TSAN_RUNTIME)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/races/hooked/*.cc)
+  add_executable(races_hooked_child ${PROJECT_SOURCE_DIR}/tests/races/main.cc ${sources})
+  set_target_properties(races_hooked_child PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/hooks)
+  target_include_directories(races_hooked_child PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(races_hooked_child PRIVATE vole::hooks)
+  vole_test_code(races_hooked_child)
+  add_test(NAME ${VOLE_TEST_PREFIX}hooks_races COMMAND Python3::Interpreter -B
+    ${PROJECT_SOURCE_DIR}/tests/races/run.py $<TARGET_FILE:races_hooked_child>
+    --launcher ${vole_test_launcher})
+  vole_describe_test(hooks_races hooks)
+endif()
 
 if(VOLE_HOUSE_TESTS AND NOT BUILD_SHARED_LIBS)
   add_test(NAME ${VOLE_TEST_PREFIX}house_hooked COMMAND Python3::Interpreter -B

@@ -14,27 +14,46 @@
 namespace vole::hooks {
 namespace {
 
-// Only what has a queue is worth waiting for. 0, or an errno.
-long until_ready(const caller& by, int fd, waiting::way w) noexcept {
+// Only what has a queue is worth waiting for.
+bool is_ready(int fd, waiting::way w) noexcept {
   const kind k = ask_kind(fd);
-  if (k != kind::socket && k != kind::stream) return 0;
+  if (k != kind::socket && k != kind::stream) return true;
   pollfd p{fd, static_cast<short>(w == waiting::way::in ? POLLIN : POLLOUT), 0};
   timespec now{};
-  if (kernel::ppoll(&p, 1, &now, nullptr, 0) != 0) return 0;
+  return kernel::ppoll(&p, 1, &now, nullptr, 0) != 0;
+}
+
+// 0, or an errno.
+long wait_until_ready(const caller& by, int fd, waiting::way w) noexcept {
   waiting wait(by, fd, w);
   const long answer = wait.wait();
   const bool is_over = answer == -EAGAIN && wait.has_waited();
   return answer == -EBADF || is_over ? answer : 0;  // what is non-blocking says so itself
 }
+long until_ready(const caller& by, int fd, waiting::way w) noexcept {
+  return is_ready(fd, w) ? 0 : wait_until_ready(by, fd, w);
+}
+
+// A file's end, or no file: then the bare call comes back at once, whoever it is for.
+bool gives_nothing(int from, const off_t* offset) noexcept {
+  struct stat about {};
+  if (!ask_about(from, &about)) return true;
+  if (!S_ISREG(about.st_mode)) return false;
+  const long at = offset != nullptr ? *offset : kernel::lseek(from, 0L, SEEK_CUR);
+  return at < 0 || at >= about.st_size;
+}
 
 constexpr std::size_t kPart = std::size_t{64} << 10;  // what the kernel moves at a time
 
 long send_file(const caller& by, int to, int from, off_t* offset, std::size_t n) noexcept {
+  if (n == 0) return kernel::sendfile(to, from, offset, n);
   const std::size_t most = ask_kind(to) == kind::socket ? kPart : n;
   std::size_t done = 0;
   for (;;) {
     const std::size_t part = std::min(n - done, most);
-    long moved = until_ready(by, to, waiting::way::out);
+    long moved = 0;
+    if (!is_ready(to, waiting::way::out) && !gives_nothing(from, offset))
+      moved = wait_until_ready(by, to, waiting::way::out);
     if (moved == 0)
       moved = in_blocking(by, [=] { return kernel::sendfile(to, from, offset, part); });
     if (moved < 0) return done != 0 ? static_cast<long>(done) : moved;
@@ -45,6 +64,7 @@ long send_file(const caller& by, int to, int from, off_t* offset, std::size_t n)
 
 long splice_some(const caller& by, int from, off_t* from_at, int to, off_t* to_at, std::size_t n,
                  unsigned flags) noexcept {
+  if (n == 0) return kernel::splice(from, from_at, to, to_at, n, flags);
   if ((flags & SPLICE_F_NONBLOCK) == 0) {
     if (const long error = until_ready(by, from, waiting::way::in)) return error;
     if (const long error = until_ready(by, to, waiting::way::out)) return error;

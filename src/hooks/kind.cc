@@ -1,19 +1,20 @@
 #include "hooks/kind.h"
 
-#include <sys/stat.h>
-
 #include "os/kernel_calls.h"
 
 namespace vole::hooks {
 
 constinit base::atomic<kind> guesses[kGuesses] = {};
 
-kind ask_kind(int fd) noexcept {
-  struct stat about {};
+bool ask_about(int fd, struct stat* about) noexcept {
   const char nothing[] = "";
   constexpr int kEmptyPath = 0x1000;  // AT_EMPTY_PATH
-  if (os::kernel::newfstatat(fd, &nothing[0], &about, kEmptyPath) != 0)
-    return kind::unknown;
+  return os::kernel::newfstatat(fd, &nothing[0], about, kEmptyPath) == 0;
+}
+
+kind ask_kind(int fd) noexcept {
+  struct stat about {};
+  if (!ask_about(fd, &about)) return kind::unknown;
   kind k = kind::file;
   switch (about.st_mode & S_IFMT) {
     case S_IFSOCK: k = kind::socket; break;

@@ -9,6 +9,8 @@
 // Note   one byte per descriptor number; beyond kGuesses nothing is guessed.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 
 #include "base/atomic.h"
@@ -46,6 +48,7 @@ inline void remember_sent(int fd) noexcept {
   remember(fd, k == kind::drained || k == kind::asked ? kind::asked : kind::socket);
 }
 
-kind ask_kind(int fd) noexcept;  // and remembers it
+kind ask_kind(int fd) noexcept;                           // and remembers it
+bool ask_about(int fd, struct stat* about) noexcept;  // false: there is no such descriptor
 
 }  // namespace vole::hooks

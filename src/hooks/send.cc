@@ -62,7 +62,7 @@ long send_some(const message& m, span& from, bool first, int more_flags) noexcep
 
 long send_to(const caller& by, int fd, const void* from, std::size_t n, int flags,
              const sockaddr* peer, socklen_t size) noexcept {
-  if ((flags & (MSG_DONTWAIT | MSG_OOB)) != 0 || n == 0 || n > 0x7ffff000)
+  if ((flags & (MSG_DONTWAIT | MSG_OOB)) != 0 || n > 0x7ffff000)
     return kernel::sendto(fd, from, n, flags, peer, size);
   const long at_once = kernel::sendto(fd, from, n, flags | MSG_DONTWAIT, peer, size);
   if (at_once == static_cast<long>(n)) remember_sent(fd);

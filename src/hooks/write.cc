@@ -102,7 +102,9 @@ long write_all(const caller& by, int fd, span& from) noexcept {
 }
 
 long write_one(const caller& by, int fd, const void* from, std::size_t n) noexcept {
-  if (n == 0 || n > 0x7ffff000) return kernel::write(fd, from, n);
+  if (n == 0)  // an empty message waits for room; nothing else does
+    return in_blocking(by, [=] { return kernel::write(fd, from, n); });
+  if (n > 0x7ffff000) return kernel::write(fd, from, n);
   span all(from, n);
   return write_all(by, fd, all);
 }
