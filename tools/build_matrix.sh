@@ -1,7 +1,7 @@
 #!/bin/sh
 # The library in every way a user may build it: build types x compilers x static and shared. Each
-# must compile without a warning, a small program linked with it must run, and a shared library must
-# show the API's names only.
+# must compile without a warning, a small program linked with it must run, one with hooks, too, and a
+# shared library must show the API's names only.
 #
 #   tools/build_matrix.sh [--compilers "g++ clang++"] [--types "Debug Release ..."]
 #                         [--kinds "static shared"] [--dir build/matrix] [--jobs N]
@@ -55,6 +55,25 @@ int main() {
 }
 END
 
+cat > "$dir/hooked.cc" <<'END'
+#include <unistd.h>
+#include <vole/vole.h>
+
+int main() {
+  return vole::run([] {
+    int ends[2];
+    if (pipe(ends) != 0) return 1;
+    auto writer = vole::spawn([&] {
+      usleep(10'000);
+      return write(ends[1], "x", 1);
+    });
+    char c;
+    const bool right = read(ends[0], &c, 1) == 1 && writer.join() == 1;
+    return right && vole::stats().hooked_waits != 0 ? 0 : 1;
+  });
+}
+END
+
 # try <compiler> <type> <kind>: the verdict is in $verdict, the log beside the build.
 try() {
   build="$dir/$1-$2-$3"
@@ -66,7 +85,7 @@ try() {
     -DBUILD_SHARED_LIBS=$shared -DVOLE_BUILD_TESTS=OFF -DVOLE_BUILD_BENCH=OFF \
     -DVOLE_BUILD_EXAMPLES=OFF -DVOLE_WERROR=OFF > "$log" 2>&1 || return 1
   verdict="does not build"
-  cmake --build "$build" --parallel "$jobs" --target vole >> "$log" 2>&1 || return 1
+  cmake --build "$build" --parallel "$jobs" --target vole vole_hooks_archive >> "$log" 2>&1 || return 1
   verdict="builds with warnings"
   ! grep -q 'warning:' "$log" || return 1
   if [ "$3" = shared ]; then
@@ -78,6 +97,12 @@ try() {
     -L"$build" -Wl,-rpath,"$build" -lvole -pthread -ldl >> "$log" 2>&1 || return 1
   verdict="the smoke program fails"
   "$build/smoke" >> "$log" 2>&1 || return 1
+  verdict="the hooked program does not build"
+  "$1" -std=c++20 -Wall -Wextra -Werror -I"$root/include" "$dir/hooked.cc" -o "$build/hooked" \
+    -Wl,--whole-archive,"$build/libvole-hooks.a",--no-whole-archive \
+    -L"$build" -Wl,-rpath,"$build" -lvole -pthread -ldl >> "$log" 2>&1 || return 1
+  verdict="the hooked program fails"
+  "$build/hooked" >> "$log" 2>&1 || return 1
   verdict=ok
 }
 
