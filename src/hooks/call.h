@@ -28,6 +28,18 @@ namespace kernel = ::vole::os::kernel;
 int error_now() noexcept;
 void set_error(int error) noexcept;
 
+// Others run on this thread while we wait, and leave their errors behind.
+class keeping_errno {
+ public:
+  keeping_errno() noexcept : error_(error_now()) {}
+  ~keeping_errno() { set_error(error_); }
+  keeping_errno(const keeping_errno&) = delete;
+  keeping_errno& operator=(const keeping_errno&) = delete;
+
+ private:
+  const int error_;
+};
+
 struct caller {
   symbol which;
   const void* at;  // where the call returns to
@@ -40,7 +52,10 @@ inline bool caught(symbol which) noexcept {
   if (!foreign::can_park()) return false;
   if (report::wanted) [[unlikely]]
     report::called(which);
-  foreign::give_way();
+  if (foreign::is_to_give_way()) [[unlikely]] {
+    const keeping_errno mine;
+    foreign::give_way();
+  }
   return true;
 }
 
@@ -51,18 +66,6 @@ inline long give(long result) noexcept {
   set_error(static_cast<int>(-result));
   return -1;
 }
-
-// Others run on this thread while we wait, and leave their errors behind.
-class keeping_errno {
- public:
-  keeping_errno() noexcept : error_(error_now()) {}
-  ~keeping_errno() { set_error(error_); }
-  keeping_errno(const keeping_errno&) = delete;
-  keeping_errno& operator=(const keeping_errno&) = delete;
-
- private:
-  const int error_;
-};
 
 // The bare call, said to the scheduler. `call` returns the result or a negative errno value.
 template <class Call>

@@ -17,11 +17,17 @@ void note(symbol which) noexcept {
 
 template <class Bare>
 int closing(unsigned first, unsigned last, Bare bare_call) noexcept {
-  foreign::closing c(first, last);
-  const int result = bare_call();
-  const unsigned end = last < kGuesses ? last : kGuesses - 1;
-  for (unsigned fd = first; fd <= end; ++fd) remember(static_cast<int>(fd), kind::unknown);
-  if (result >= 0) c.done();
+  int error = error_now();
+  const int result = [&] {
+    foreign::closing c(first, last);
+    const int r = bare_call();
+    if (r < 0) error = error_now();  // others may run here while sleepers are woken
+    const unsigned end = last < kGuesses ? last : kGuesses - 1;
+    for (unsigned fd = first; fd <= end; ++fd) remember(static_cast<int>(fd), kind::unknown);
+    if (r >= 0) c.done();
+    return r;
+  }();
+  set_error(error);
   return result;
 }
 

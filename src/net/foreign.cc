@@ -131,8 +131,8 @@ void closing::end() noexcept {
   m != nullptr ? rt::leave(m) : rt::guest_leave();
 }
 
+bool is_to_give_way() noexcept { return rt::is_asked(rt::this_m()); }
 void give_way() noexcept {
-  if (!rt::is_asked(rt::this_m())) return;
   const rt::home::at_home home;
   rt::checkpoint();
 }

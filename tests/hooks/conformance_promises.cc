@@ -117,6 +117,38 @@ SCENARIO(errno_beside_others) {
   show("errors of others seen", others);
 }
 
+// Calls that need not wait give way to others, once this goroutine has had its slice:
+//
+//     this goroutine                     another, on the same thread
+//     errno = 77; writes, for long
+//     asked to give way
+//                                        close(-1): errno = EBADF
+//     goes on, and all succeeds: errno is 77
+SCENARIO(errno_after_a_slice) {
+  std::atomic<bool> over{false};
+  int others_seen = 0;
+  const int null = open("/dev/null", O_WRONLY);
+  {
+    std::list<beside> others;
+    for (int i = 0; i < 3; ++i)
+      others.emplace_back([&] {
+        while (!over) {
+          (void)!close(-1);
+          (void)!write(null, "x", 1);
+        }
+      });
+    for (int i = 0; i < 3; ++i) {
+      errno = 77;
+      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(30);
+      while (std::chrono::steady_clock::now() < until) (void)!write(null, "x", 1);
+      others_seen += error_here() != 77 ? 1 : 0;
+    }
+    over = true;
+  }
+  show("errors of others seen", others_seen);
+  close(null);
+}
+
 namespace {
 
 int handlers_pipe[2];

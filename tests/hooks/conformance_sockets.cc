@@ -289,12 +289,14 @@ SCENARIO(passed_descriptors) {
   }
   int got = -1;
   std::memcpy(&got, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(int));
-  const beside writer([&] {
-    pause_ms(10);
-    (void)!write(pipe_ends[1], "through", 7);
-  });
-  char to[10] = {};
-  show("read of the passed one", read(got, to, 10));
+  {
+    const beside writer([&] {
+      pause_ms(10);
+      (void)!write(pipe_ends[1], "through", 7);
+    });
+    char to[10] = {};
+    show("read of the passed one", read(got, to, 10));
+  }
   for (const int fd : {got, pipe_ends[0], pipe_ends[1]}) close(fd);
 }
 

@@ -78,7 +78,8 @@ class closing {
 };
 
 // In a loop of calls that never have to wait: gives way to others if vole asks for it, and comes
-// back on the same thread. Two loads, if not. Only where can_park().
+// back on the same thread, whose errno those others may have changed. Only where can_park().
+bool is_to_give_way() noexcept;  // two loads
 void give_way() noexcept;
 
 }  // namespace foreign
