@@ -66,10 +66,14 @@ inline void put(const std::string& line) {
   }
 }
 
+// A compiler keeps errno's address across calls, and a goroutine that has lost its home is on another
+// thread (docs/libraries.md): here it is found anew.
+[[gnu::noinline]] inline int error_here() { return errno; }
+
 // "what: 5", or "what: -1 EAGAIN"
 template <class T>
 void show(const char* what, T result) {
-  const int error = errno;
+  const int error = error_here();
   const auto n = static_cast<long>(result);
   put(what + (": " + std::to_string(n)) + (n < 0 ? std::string(" ") + strerrorname_np(error) : ""));
 }

@@ -42,8 +42,10 @@ SCENARIO(pipe_waits_and_ends) {
   });
   char to[10] = {};
   errno = 77;
-  show("read", read(p.fd[0], to, 10));
-  show("errno is left alone", errno);
+  const ssize_t n = read(p.fd[0], to, 10);
+  const int left = error_here();
+  show("read", n);
+  show("errno is left alone", left);
   show("read at the end", read(p.fd[0], to, 10));
 }
 

@@ -88,13 +88,6 @@ SCENARIO(messages_without_bytes) {
   show("send of none, which waits for room", send(p.fd[0], to, 0, 0));
 }
 
-namespace {
-
-// The thread's own, even if the goroutine has lost its home (docs/libraries.md): its address is not kept.
-[[gnu::noinline]] int error_here() { return errno; }
-
-}  // namespace
-
 SCENARIO(errno_beside_others) {
   pipe_pair there, back;
   constexpr int kRounds = 100;
