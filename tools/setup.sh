@@ -25,7 +25,7 @@ declare -A needs=(
   [site]="python3=python3 mkdocs=mkdocs /usr/share/doc/mkdocs-material=mkdocs-material aspell=aspell
     /usr/lib/aspell/en_GB.multi=aspell-en"
   [packages]="file=file dpkg-shlibdeps=dpkg-dev"
-  [matrix]="clang++=clang clang++-19=clang-19"
+  [matrix]="clang++=clang ld.lld=lld clang++-19=clang-19"
   [fresh]="debootstrap=debootstrap git=git"
   [bench]="go=golang-go wrk=wrk /usr/include/boost/fiber/all.hpp=libboost-fiber1.81-dev
     /usr/include/boost/context/fiber.hpp=libboost-context1.81-dev
