@@ -133,6 +133,7 @@ void closing::end() noexcept {
 
 bool is_to_give_way() noexcept { return rt::is_asked(rt::this_m()); }
 void give_way() noexcept {
+  if (os::signals_are_blocked()) return;  // in a handler: others would run with its mask
   const rt::home::at_home home;
   rt::checkpoint();
 }

@@ -162,7 +162,13 @@ bool usr2_is_blocked() {
 
 }  // namespace
 
-// Until its handler returns, the thread has the handler's mask.
+// Until its handler returns, the thread has the handler's mask:
+//
+//     this goroutine                              others
+//     has had its slice, and is asked to give way
+//     its handler (SIGUSR2 is blocked): poll
+//     gave way there                              ran on this thread with SIGUSR2 blocked, and moved:
+//                                                 it never came back from some threads
 SCENARIO(a_handler_that_waits) {
   (void)!pipe(handlers_pipe);
   struct sigaction how {};
@@ -180,8 +186,13 @@ SCENARIO(a_handler_that_waits) {
           pause_ms(1);
         }
       });
-    pause_ms(5);
-    raise(SIGUSR2);
+    for (int ms = 10; ms < 30; ms += 2) {  // asked, but not evicted yet
+      pause_ms(1);
+      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
+      while (std::chrono::steady_clock::now() < until) {
+      }
+      raise(SIGUSR2);
+    }
     over = true;
   }
   show("others with its mask", blocked.load());
@@ -208,7 +219,7 @@ SCENARIO(a_caller_that_must_not_park) {
 SCENARIO(closed_under_who_waits) {
 #ifdef VOLE_CONFORMANCE_HOOKED
   const int null = open("/dev/null", O_RDONLY);
-  const auto read_and_be_closed = [&](auto how) {
+  const auto read_and_be_closed = [&](auto how, bool is_another_then = false) {
     pipe_pair p;
     const unsigned long long before = vole::stats().hooked_waits;
     const beside closer([&] {
@@ -217,17 +228,17 @@ SCENARIO(closed_under_who_waits) {
     });
     char c;
     show("read", read(p.fd[0], &c, 1));
+    if (!is_another_then) p.fd[0] = -1;  // the number may be somebody else's by now
   };
 #if defined(VOLE_SANITIZE_THREAD)  // which reports a close that nothing orders, rightly
   put("read: -1 EBADF");
 #else
   read_and_be_closed([](int fd) { close(fd); });
 #endif
-  read_and_be_closed([&](int fd) { dup2(null, fd); });
-  read_and_be_closed([&](int fd) { dup3(null, fd, 0); });
-  read_and_be_closed([](int fd) {
-    close_range(static_cast<unsigned>(fd), static_cast<unsigned>(fd), 0);
-  });
+  read_and_be_closed([&](int fd) { dup2(null, fd); }, true);
+  read_and_be_closed([&](int fd) { dup3(null, fd, 0); }, true);
+  read_and_be_closed(
+      [](int fd) { close_range(static_cast<unsigned>(fd), static_cast<unsigned>(fd), 0); });
   close(null);
 #else
   for (int i = 0; i < 4; ++i) put("read: -1 EBADF");

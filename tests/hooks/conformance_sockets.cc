@@ -38,12 +38,12 @@ std::string pattern(std::size_t n) {
 
 SCENARIO(socket_read_waits) {
   pair p;
+  const stopwatch w;
   const beside writer([&] {
     pause_ms(30);
     show("write", write(p.fd[1], "abc", 3));
   });
   char to[10] = {};
-  const stopwatch w;
   errno = 77;
   const ssize_t n = read(p.fd[0], to, sizeof(to));
   show("errno is left alone", errno);
@@ -210,23 +210,25 @@ SCENARIO(datagrams) {
   sockaddr_in at, from{};
   const int fd = listen_on(&at, SOCK_DGRAM);
   const int out = socket(AF_INET, SOCK_DGRAM, 0);
-  const beside sender([&] {
-    pause_ms(20);
-    show("sendto", sendto(out, "hello", 5, 0, any(at), sizeof(at)));
-    show("sendto of nothing", sendto(out, "", 0, 0, any(at), sizeof(at)));
-    show("connect", connect(out, any(at), sizeof(at)));
-    show("write", write(out, "123456", 6));
-    show("too large", send(out, pattern(70'000).data(), 70'000, 0));
-  });
-  char to[4];
-  socklen_t size = sizeof(from);
-  show("recvfrom MSG_TRUNC",
-       recvfrom(fd, to, 4, MSG_TRUNC, reinterpret_cast<sockaddr*>(&from), &size));
-  show("its size", size);
-  show("recv of nothing", recv(fd, to, 4, 0));
-  show("read cuts it off", read(fd, to, 4));
-  set_timeout(fd, SO_RCVTIMEO, 20);
-  show("no more", recvfrom(fd, to, 4, 0, nullptr, nullptr));
+  {
+    const beside sender([&] {
+      pause_ms(20);
+      show("sendto", sendto(out, "hello", 5, 0, any(at), sizeof(at)));
+      show("sendto of nothing", sendto(out, "", 0, 0, any(at), sizeof(at)));
+      show("connect", connect(out, any(at), sizeof(at)));
+      show("write", write(out, "123456", 6));
+      show("too large", send(out, pattern(70'000).data(), 70'000, 0));
+    });
+    char to[4];
+    socklen_t size = sizeof(from);
+    show("recvfrom MSG_TRUNC",
+         recvfrom(fd, to, 4, MSG_TRUNC, reinterpret_cast<sockaddr*>(&from), &size));
+    show("its size", size);
+    show("recv of nothing", recv(fd, to, 4, 0));
+    show("read cuts it off", read(fd, to, 4));
+    set_timeout(fd, SO_RCVTIMEO, 20);
+    show("no more", recvfrom(fd, to, 4, 0, nullptr, nullptr));
+  }
   close(fd);
   close(out);
 }

@@ -205,9 +205,18 @@ SCENARIO(children) {
     }
     return child;
   };
-  int status = 0;
-  pid_t child = start(30, 3);
+  int status = 0, hold[2];
+  (void)!pipe(hold);
+  pid_t child = fork();
+  if (child == 0) {
+    char c;
+    close(hold[1]);
+    (void)!read(hold[0], &c, 1);
+    usleep(30'000);
+    _exit(3);
+  }
   show("not yet", waitpid(child, &status, WNOHANG));
+  for (const int end : hold) close(end);
   show("this one", waitpid(child, &status, 0) == child);
   show("status", WEXITSTATUS(status));
   show("gone", waitpid(child, &status, 0));
