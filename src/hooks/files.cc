@@ -34,8 +34,10 @@ long until_ready(const caller& by, int fd, waiting::way w) noexcept {
   return is_ready(fd, w) ? 0 : wait_until_ready(by, fd, w);
 }
 
-// A file's end, or no file: then the bare call comes back at once, whoever it is for.
-bool gives_nothing(int from, const off_t* offset) noexcept {
+// A file's end, no file, or no offset there: then the bare call comes back at once, whoever it is for.
+bool gives_nothing(int from, off_t* offset) noexcept {
+  // The kernel reads it before it looks at the files, and says so if it cannot.
+  if (offset != nullptr && kernel::sendfile(-1, from, offset, std::size_t{0}) == -EFAULT) return true;
   struct stat about {};
   if (!ask_about(from, &about)) return true;
   if (!S_ISREG(about.st_mode)) return false;

@@ -51,6 +51,7 @@ SCENARIO(nothing_to_move) {
   show("sendfile from beyond", sendfile(full.fd[0], file, &beyond, 100));
   show("sendfile from its position", sendfile(full.fd[0], file, nullptr, 100));
   show("sendfile from nothing", sendfile(full.fd[0], 987, nullptr, 100));
+  show("sendfile from no place", sendfile(full.fd[0], file, reinterpret_cast<off_t*>(8), 100));
   show("splice of none", splice(empty.fd[0], nullptr, brim.fd[1], nullptr, 0, 0));
   char c;
   show("send of none", send(full.fd[0], &c, 0, 0));

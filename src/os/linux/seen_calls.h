@@ -83,6 +83,7 @@ inline void says(int fd) noexcept { as_theirs<SYS_writev>(fd, nullptr, 0); }
 inline void hears(int fd) noexcept { as_theirs<SYS_readv>(fd, nullptr, 0); }
 
 template <long kNumber, class... Args>
+  requires(kNumber != SYS_splice)
 long call(int fd, Args... args) noexcept {
   if constexpr (kNumber == SYS_pwritev2 || kNumber == SYS_sendfile) says(fd);
   const long result = as_theirs<kNumber>(fd, args...);

@@ -21,6 +21,7 @@ void count_wasted(P& p) noexcept {
 
 void is_woken(M& m, const reason& why) noexcept {
   m.wakes.why = why;
+  m.wakes.called_at = 0;  // until it comes awake
   m.wakes.woken_at = why.kind == probation::polled ? os::now_ns() : 0;
 }
 

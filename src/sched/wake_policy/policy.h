@@ -66,7 +66,10 @@ inline void keeps_batch(P& p) noexcept { p.wakes.has_batch.store(true, relaxed);
 // ── what happens to an M ──
 // Before the wake: it is woken to search, or for one goroutine that only it may run.
 void is_woken(M& m, const reason& why) noexcept;
-inline void is_woken_for_one(M& m) noexcept { m.wakes.why.kind = probation::none; }
+inline void is_woken_for_one(M& m) noexcept {
+  m.wakes.why.kind = probation::none;
+  m.wakes.called_at = 0;
+}
 void comes_awake(M& m) noexcept;       // it has a P now
 void comes_from_poller(M& m) noexcept;  // with a batch, beside others that run
 void stole(M& m, P& victim) noexcept;

@@ -50,6 +50,19 @@ TEST_F(WakePolicy, FourWastedWakeUpsInARowEndThem) {
   EXPECT_TRUE(wakes_for(*helper)) << "another P is not concerned";
 }
 
+// It came from the poller, and slept again before it was assessed: there is nobody to assess it for.
+TEST_F(WakePolicy, AWakeUpForOneIsNotAssessed) {
+  m->p = helper.get();
+  comes_from_poller(*m);
+  EXPECT_NE(m->wakes.called_at, 0);
+  is_woken_for_one(*m);
+  finds_nothing_g0(*m);
+  comes_from_poller(*m);
+  is_woken(*m, {probation::none, nullptr});
+  finds_nothing_g0(*m);
+  EXPECT_EQ(wasted(), 0u);
+}
+
 TEST_F(WakePolicy, AWakeUpThatWasWorthItForgivesThoseBefore) {
   for (int i = 0; i < 100; ++i) wake_that_lasts(0);
   EXPECT_EQ(wasted(), kMostWasted);
